@@ -20,8 +20,7 @@ public record ExactMicros(long whole, long part, long of) {
      */
     public ExactMicros {
         if (of < 1 || part < 0 || part >= of) {
-            throw new IllegalArgumentException(
-                    "part must be at least 0 and below of, was " + part + "/" + of);
+            throw new IllegalArgumentException("part must be at least 0 and below of, was " + part + "/" + of);
         }
     }
 

@@ -26,7 +26,8 @@ public interface Program<R> {
      * @param dialect the language
      * @return the text, or null when it is not written in that language
      */
-    @Nullable String text(Dialect dialect);
+    @Nullable
+    String text(Dialect dialect);
 
     /**
      * What the program is to do, its first argument.
@@ -53,5 +54,6 @@ public interface Program<R> {
      *     another time than its own: then {@link #args} is to be asked again for {@code reply.get(1)} and the
      *     program called once more
      */
-    @Nullable R read(List<Long> reply);
+    @Nullable
+    R read(List<Long> reply);
 }

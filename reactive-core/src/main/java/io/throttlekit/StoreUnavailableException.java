@@ -32,8 +32,7 @@ public final class StoreUnavailableException extends ThrottleKitException {
      * @param message what went wrong, without secrets and without keys
      * @param cause what caused it, if something did
      */
-    public StoreUnavailableException(
-            Reason reason, boolean mayHaveCharged, String message, @Nullable Throwable cause) {
+    public StoreUnavailableException(Reason reason, boolean mayHaveCharged, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.reason = Objects.requireNonNull(reason, "reason");
         this.mayHaveCharged = mayHaveCharged;

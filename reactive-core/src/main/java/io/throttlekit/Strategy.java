@@ -31,7 +31,8 @@ public interface Strategy<S> {
      *
      * @return null when it is not constant, as for a calendar month
      */
-    @Nullable Duration window();
+    @Nullable
+    Duration window();
 
     /**
      * Takes the largest number of units from {@code min} to {@code max} that can be had now, or none.

@@ -20,7 +20,15 @@ final class SystemClock implements Clock {
     /** A reading during which the thread was held up longer than this says too little about the wall. */
     private static final long MAX_READ_NANOS = 50_000;
 
-    private record Anchor(long micros, long nanos) {}
+    private static final class Anchor {
+        final long micros;
+        final long nanos;
+
+        Anchor(long micros, long nanos) {
+            this.micros = micros;
+            this.nanos = nanos;
+        }
+    }
 
     private final LongSupplier wallMicros;
     private final LongSupplier nanoTime;

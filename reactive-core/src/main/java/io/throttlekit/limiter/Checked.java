@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param decision the decision, or null if there is an error
  * @param error the error, or null if there is a decision
  */
-public record Checked(String key, @Nullable Decision decision, @Nullable Throwable error) {
+public record Checked(
+        String key, @Nullable Decision decision, @Nullable Throwable error) {
     /**
      * Checks that there is one of the two.
      *

@@ -302,8 +302,7 @@ public sealed interface Limiter permits StoreLimiter {
      * @param <T> the elements
      * @return the operator
      */
-    default <T> UnaryOperator<Flux<T>> dropExcess(
-            Function<? super T, String> key, ToLongFunction<? super T> cost) {
+    default <T> UnaryOperator<Flux<T>> dropExcess(Function<? super T, String> key, ToLongFunction<? super T> cost) {
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(cost, "cost");
         return flux -> flux.concatMap(
@@ -333,8 +332,7 @@ public sealed interface Limiter permits StoreLimiter {
      * @param <T> the elements
      * @return the operator
      */
-    default <T> UnaryOperator<Flux<T>> failOnExcess(
-            Function<? super T, String> key, ToLongFunction<? super T> cost) {
+    default <T> UnaryOperator<Flux<T>> failOnExcess(Function<? super T, String> key, ToLongFunction<? super T> cost) {
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(cost, "cost");
         return flux -> flux.concatMap(
@@ -403,8 +401,7 @@ public sealed interface Limiter permits StoreLimiter {
          */
         public Builder prefix(String prefix) {
             if (!PREFIX.matcher(prefix).matches()) {
-                throw new IllegalArgumentException(
-                        "prefix must match " + PREFIX + ", was \"" + prefix + "\"");
+                throw new IllegalArgumentException("prefix must match " + PREFIX + ", was \"" + prefix + "\"");
             }
             this.prefix = prefix + ":";
             return this;

@@ -85,9 +85,7 @@ abstract sealed class Entry extends Wheel.Link {
         }
 
         private long expiresAt(long at) {
-            return at <= ScalarTransform.ABSENT
-                    ? LONG_AGO
-                    : originMicros - Math.floorDiv(-at, made.ticksPerMicro());
+            return at <= ScalarTransform.ABSENT ? LONG_AGO : originMicros - Math.floorDiv(-at, made.ticksPerMicro());
         }
 
         @Override
@@ -126,7 +124,8 @@ abstract sealed class Entry extends Wheel.Link {
         }
 
         /** Call with the monitor held. */
-        @Nullable Object state() {
+        @Nullable
+        Object state() {
             return state;
         }
 

@@ -34,7 +34,8 @@ final class Keeper {
         this.maxKeys = maxKeys;
     }
 
-    @Nullable Entry get(String key) {
+    @Nullable
+    Entry get(String key) {
         return entries.get(key);
     }
 
@@ -148,8 +149,7 @@ final class Keeper {
         for (int i = 1; i < CANDIDATES; i++) {
             Entry entry = candidates[random.nextInt(count)];
             long remaining = entry.remaining(nowMicros);
-            if (remaining > bestRemaining
-                    || (remaining == bestRemaining && entry.expiresAt() < best.expiresAt())) {
+            if (remaining > bestRemaining || (remaining == bestRemaining && entry.expiresAt() < best.expiresAt())) {
                 best = entry;
                 bestRemaining = remaining;
             }

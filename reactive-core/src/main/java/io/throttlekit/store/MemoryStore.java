@@ -100,7 +100,9 @@ public final class MemoryStore implements SyncStore {
     }
 
     private <S, R> @Nullable R applyCell(Entry.Cell cell, Transform<S, R> transform, long nowMicros) {
-        if (!(transform instanceof ScalarTransform<S, R> scalar) || !fits(cell, scalar) || !inRange(scalar, nowMicros)) {
+        if (!(transform instanceof ScalarTransform<S, R> scalar)
+                || !fits(cell, scalar)
+                || !inRange(scalar, nowMicros)) {
             requireKind(cell, transform);
             keeper.generalize(cell, originMicros);
             return null;
@@ -147,13 +149,12 @@ public final class MemoryStore implements SyncStore {
         if (transform instanceof ScalarTransform<S, R> scalar && inRange(scalar, nowMicros)) {
             long now = (nowMicros - originMicros) * scalar.ticksPerMicro();
             long after = scalar.next(ScalarTransform.ABSENT, now);
-            boolean done = after == ScalarTransform.ABSENT
-                    || add(new Entry.Cell(key, scalar, originMicros, after), nowMicros);
+            boolean done =
+                    after == ScalarTransform.ABSENT || add(new Entry.Cell(key, scalar, originMicros, after), nowMicros);
             return done ? scalar.readTicks(ScalarTransform.ABSENT, after, now, nowMicros) : null;
         }
         Step<S> step = transform.step(null, nowMicros);
-        boolean done =
-                step.state() == null || add(new Entry.Section(key, transform.codec(), step.state()), nowMicros);
+        boolean done = step.state() == null || add(new Entry.Section(key, transform.codec(), step.state()), nowMicros);
         return done ? transform.read(step, nowMicros) : null;
     }
 
@@ -278,8 +279,7 @@ public final class MemoryStore implements SyncStore {
          */
         public Builder sweepInterval(Duration sweepInterval) {
             if (!sweepInterval.isZero() && sweepInterval.compareTo(Duration.ofMillis(1)) < 0) {
-                throw new IllegalArgumentException(
-                        "sweepInterval must be zero or at least 1 ms, was " + sweepInterval);
+                throw new IllegalArgumentException("sweepInterval must be zero or at least 1 ms, was " + sweepInterval);
             }
             this.sweepInterval = sweepInterval;
             return this;

@@ -77,7 +77,8 @@ final class Wheel {
     }
 
     /** Takes the next entry whose slot came due. */
-    @Nullable Entry poll() {
+    @Nullable
+    Entry poll() {
         if (!(due.next instanceof Entry entry)) {
             return null;
         }

@@ -140,8 +140,7 @@ final class Counter {
             if (units < min) {
                 return new Step<>(before, 0);
             }
-            return new Step<>(
-                    new WindowState(window.startMs(), window.resetMs(), window.count() + units), units);
+            return new Step<>(new WindowState(window.startMs(), window.resetMs(), window.count() + units), units);
         }
 
         @Override
@@ -181,10 +180,7 @@ final class Counter {
         @Override
         public Program<Forecast> program() {
             return script(
-                    "look",
-                    0,
-                    0,
-                    reply -> forecast(cost, reply.get(1), periods.endOf(reply.get(2)), reply.get(3)));
+                    "look", 0, 0, reply -> forecast(cost, reply.get(1), periods.endOf(reply.get(2)), reply.get(3)));
         }
     }
 

@@ -304,8 +304,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         @Override
         public Decision read(Step<ExactMicros> step, long nowMicros) {
             ExactMicros tat = tat(step.state(), nowMicros);
-            return decide(
-                    step.granted(), peek, min, nowMicros, Math.subtractExact(tat.whole(), nowMicros), tat.part());
+            return decide(step.granted(), peek, min, nowMicros, Math.subtractExact(tat.whole(), nowMicros), tat.part());
         }
 
         /*

@@ -20,10 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param reader builds the answer of a reply, or null to be called again
  */
 record Script<R>(
-        String name,
-        String operation,
-        LongFunction<List<Long>> numbers,
-        Function<List<Long>, @Nullable R> reader)
+        String name, String operation, LongFunction<List<Long>> numbers, Function<List<Long>, @Nullable R> reader)
         implements Program<R> {
 
     /** A program whose arguments do not depend on the time. */

@@ -83,8 +83,8 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
         }
         this.buckets = buckets;
         if (big(limit).multiply(big(windowMs)).bitLength() > 62) {
-            throw new IllegalArgumentException("limit " + limit + " times window " + windowMs
-                    + " ms cannot be kept exact: it must be below 2^62");
+            throw new IllegalArgumentException(
+                    "limit " + limit + " times window " + windowMs + " ms cannot be kept exact: it must be below 2^62");
         }
     }
 
@@ -367,8 +367,7 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
             return script(
                     "forecast",
                     List.of(),
-                    reply -> forecast(
-                            cost, reply.get(1), viewOf(reply), bucketOf(reply, 5), bucketOf(reply, 8)));
+                    reply -> forecast(cost, reply.get(1), viewOf(reply), bucketOf(reply, 5), bucketOf(reply, 8)));
         }
     }
 

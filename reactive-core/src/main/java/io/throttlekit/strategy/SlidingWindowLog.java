@@ -92,7 +92,8 @@ public final class SlidingWindowLog implements Strategy<SlidingWindowLog.State> 
         }
 
         /** The state without stamps up to {@code deadline}, null when none is left. */
-        @Nullable State after(long deadline) {
+        @Nullable
+        State after(long deadline) {
             int first = from;
             while (first < to && runs.stamps[first] <= deadline) {
                 first++;
@@ -121,7 +122,8 @@ public final class SlidingWindowLog implements Strategy<SlidingWindowLog.State> 
         }
 
         /** The state without its newest units, null when none is left. */
-        @Nullable State minus(long units) {
+        @Nullable
+        State minus(long units) {
             long left = units() - units;
             if (left <= 0) {
                 return null;

@@ -80,8 +80,7 @@ public final class TokenBucket implements Strategy<TokenBucket.State> {
         this.grainsPerToken = rate[1].longValueExact();
         this.full = fullGrains.longValueExact();
         if (Exact.ceilDiv(full, grainsPerMicro) > Exact.MAX_SPAN_MICROS) {
-            throw new IllegalArgumentException(
-                    what + " takes more than 142 years to fill capacity " + capacity);
+            throw new IllegalArgumentException(what + " takes more than 142 years to fill capacity " + capacity);
         }
         this.one = new Check(1, 1, false);
     }
@@ -191,8 +190,7 @@ public final class TokenBucket implements Strategy<TokenBucket.State> {
 
     /** A state written under another rate, in this one's grains, rounded down. */
     private long rescale(State state) {
-        BigInteger grains =
-                big(state.grains()).multiply(big(grainsPerToken)).divide(big(state.perToken()));
+        BigInteger grains = big(state.grains()).multiply(big(grainsPerToken)).divide(big(state.perToken()));
         return grains.min(big(full)).longValueExact();
     }
 
@@ -222,8 +220,7 @@ public final class TokenBucket implements Strategy<TokenBucket.State> {
         long next = at.grains() >= full
                 ? Exact.up(at.lastMicros())
                 : Exact.upOfSum(
-                        at.lastMicros(),
-                        Exact.ceilDiv(grainsPerToken - at.grains() % grainsPerToken, grainsPerMicro));
+                        at.lastMicros(), Exact.ceilDiv(grainsPerToken - at.grains() % grainsPerToken, grainsPerMicro));
         return new Forecast(tokens / cost, next, whenFull(at), Exact.up(nowMicros));
     }
 
@@ -233,8 +230,7 @@ public final class TokenBucket implements Strategy<TokenBucket.State> {
      * `at` after the step.
      */
     private <R> Program<R> script(String operation, long a, long b, Function<List<Long>, R> reader) {
-        List<Long> args =
-                List.of(grainsPerToken, grainsPerMicro, capacity, Exact.ceilDiv(full, grainsPerMicro), a, b);
+        List<Long> args = List.of(grainsPerToken, grainsPerMicro, capacity, Exact.ceilDiv(full, grainsPerMicro), a, b);
         return Script.of("token_bucket", operation, args, reader);
     }
 
@@ -270,8 +266,7 @@ public final class TokenBucket implements Strategy<TokenBucket.State> {
             if (units < min) {
                 return new Step<>(before, 0);
             }
-            return new Step<>(
-                    new State(at.grains() - units * grainsPerToken, grainsPerToken, at.lastMicros()), units);
+            return new Step<>(new State(at.grains() - units * grainsPerToken, grainsPerToken, at.lastMicros()), units);
         }
 
         @Override
