@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Operators;
+import reactor.util.context.Context;
 
 /**
  * Sweeps a keeper now and then on a daemon thread that exists only while there are keys.
@@ -49,7 +51,14 @@ final class Sweeper {
             executor.setKeepAliveTime(1, TimeUnit.SECONDS);
             executor.allowCoreThreadTimeOut(true);
         }
-        executor.schedule(new Turn(new WeakReference<>(this), executor), intervalNanos, TimeUnit.NANOSECONDS);
+        schedule(new Turn(new WeakReference<>(this), executor));
+    }
+
+    @SuppressWarnings("FutureReturnValueIgnored") // a turn reports its own errors
+    private synchronized void schedule(Turn turn) {
+        if (!stopped) {
+            turn.executor.schedule(turn, intervalNanos, TimeUnit.NANOSECONDS);
+        }
     }
 
     synchronized void stop() {
@@ -59,16 +68,23 @@ final class Sweeper {
         }
     }
 
-    private boolean turn() {
-        if (keeper.sweep(clock.epochMicros())) {
-            return true;
+    private void sweep(Turn turn) {
+        boolean keysLeft = true;
+        try {
+            keysLeft = keeper.sweep(clock.epochMicros());
+        } catch (RuntimeException e) {
+            // A codec of the user's failed: its key stays, and the next turn comes all the same.
+            Operators.onErrorDropped(e, Context.empty());
+        }
+        if (keysLeft) {
+            schedule(turn);
+            return;
         }
         awake = false;
         // A key that was added in between saw the sweeper awake: look once more before going to sleep.
         if (keeper.count() > 0) {
             wake();
         }
-        return false;
     }
 
     private record Turn(WeakReference<Sweeper> sweeper, ScheduledThreadPoolExecutor executor) implements Runnable {
@@ -77,12 +93,8 @@ final class Sweeper {
             Sweeper live = sweeper.get();
             if (live == null) {
                 executor.shutdown();
-            } else if (live.turn()) {
-                synchronized (live) {
-                    if (!live.stopped) {
-                        executor.schedule(this, live.intervalNanos, TimeUnit.NANOSECONDS);
-                    }
-                }
+            } else {
+                live.sweep(this);
             }
         }
     }
