@@ -1,6 +1,7 @@
 package io.throttlekit;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -43,12 +44,12 @@ public final class ManualClock implements Clock {
      * @throws IllegalArgumentException if {@code by} is negative or finer than a microsecond
      */
     public void advance(Duration by) {
-        if (by.isNegative() || by.getNano() % 1000 != 0) {
+        if (by.isNegative() || !by.truncatedTo(ChronoUnit.MICROS).equals(by)) {
             throw new IllegalArgumentException("by must be zero or more whole microseconds, was " + by);
         }
-        long delta = Math.addExact(Math.multiplyExact(by.getSeconds(), 1_000_000L), by.getNano() / 1000);
+        long delta = by.dividedBy(ChronoUnit.MICROS.getDuration());
         micros.addAndGet(delta);
-        nanos.addAndGet(delta * 1000);
+        nanos.addAndGet(by.toNanos());
     }
 
     @Override

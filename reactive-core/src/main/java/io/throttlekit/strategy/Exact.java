@@ -4,6 +4,8 @@ import io.throttlekit.Strategy;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
 
 /** Whole-number arithmetic and argument checks that the strategies share. */
 final class Exact {
@@ -74,27 +76,25 @@ final class Exact {
     }
 
     static long periodMicros(String name, Duration period) {
-        if (period.isNegative() || period.isZero() || period.getNano() % 1000 != 0) {
-            throw new IllegalArgumentException(
-                    name + " must be a whole number of microseconds and more than 0, was " + period);
-        }
-        if (period.compareTo(Duration.ofMillis(MAX_SPAN_MICROS / 1000)) > 0) {
-            throw new IllegalArgumentException(
-                    name + " must be at most " + MAX_SPAN_MICROS + " microseconds (142 years), was " + period);
-        }
-        return period.getSeconds() * 1_000_000L + period.getNano() / 1000;
+        return span(name, period, ChronoUnit.MICROS, MAX_SPAN_MICROS);
     }
 
     static long windowMs(String name, Duration window) {
-        if (window.isNegative() || window.isZero() || window.getNano() % 1_000_000 != 0) {
-            throw new IllegalArgumentException(
-                    name + " must be a whole number of milliseconds and more than 0, was " + window);
+        return span(name, window, ChronoUnit.MILLIS, MAX_SPAN_MICROS / 1000);
+    }
+
+    /** The length in whole units; 142 years at most, so that no conversion can overflow. */
+    private static long span(String name, Duration duration, ChronoUnit unit, long most) {
+        if (duration.isNegative() || duration.isZero() || duration.compareTo(Duration.of(most, unit)) > 0) {
+            throw new IllegalArgumentException(name + " must be more than 0 and at most " + most + " "
+                    + unit.name().toLowerCase(Locale.ROOT) + " (142 years), was " + duration);
         }
-        if (window.compareTo(Duration.ofMillis(MAX_SPAN_MICROS / 1000)) > 0) {
+        long units = duration.dividedBy(unit.getDuration());
+        if (!Duration.of(units, unit).equals(duration)) {
             throw new IllegalArgumentException(
-                    name + " must be at most " + MAX_SPAN_MICROS / 1000 + " ms (142 years), was " + window);
+                    name + " must be a whole number of " + unit.name().toLowerCase(Locale.ROOT) + ", was " + duration);
         }
-        return window.toMillis();
+        return units;
     }
 
     static void range(long min, long max) {
