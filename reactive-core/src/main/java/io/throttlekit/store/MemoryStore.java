@@ -111,12 +111,11 @@ public final class MemoryStore implements SyncStore {
         long before = cell.ticks();
         while (before != Entry.Cell.DEAD) {
             long after = scalar.next(before, now);
-            if (after == before) {
-                return scalar.readTicks(before, after, now, nowMicros);
-            }
-            long witness = cell.replace(before, after);
+            // Read before the change is made: whatever throws leaves the state as it was.
+            R answer = scalar.readTicks(before, after, now, nowMicros);
+            long witness = after == before ? before : cell.replace(before, after);
             if (witness == before) {
-                return scalar.readTicks(before, after, now, nowMicros);
+                return answer;
             }
             before = witness;
         }
@@ -126,7 +125,6 @@ public final class MemoryStore implements SyncStore {
     private <S, R> @Nullable R applySection(Entry.Section section, Transform<S, R> transform, long nowMicros) {
         requireKind(section, transform);
         StateCodec<S> codec = transform.codec();
-        Step<S> step;
         synchronized (section) {
             if (section.dead()) {
                 return null;
@@ -136,12 +134,13 @@ public final class MemoryStore implements SyncStore {
             if (before != null && codec.expiresAt(before) <= nowMicros) {
                 before = null;
             }
-            step = transform.step(before, nowMicros);
+            Step<S> step = transform.step(before, nowMicros);
+            R answer = transform.read(step, nowMicros);
             if (step.state() != before) {
                 section.state(step.state());
             }
+            return answer;
         }
-        return transform.read(step, nowMicros);
     }
 
     private <S, R> @Nullable R applyAbsent(String key, Transform<S, R> transform, long nowMicros) {
@@ -149,13 +148,15 @@ public final class MemoryStore implements SyncStore {
         if (transform instanceof ScalarTransform<S, R> scalar && inRange(scalar, nowMicros)) {
             long now = (nowMicros - originMicros) * scalar.ticksPerMicro();
             long after = scalar.next(ScalarTransform.ABSENT, now);
+            R answer = scalar.readTicks(ScalarTransform.ABSENT, after, now, nowMicros);
             boolean done =
                     after == ScalarTransform.ABSENT || add(new Entry.Cell(key, scalar, originMicros, after), nowMicros);
-            return done ? scalar.readTicks(ScalarTransform.ABSENT, after, now, nowMicros) : null;
+            return done ? answer : null;
         }
         Step<S> step = transform.step(null, nowMicros);
+        R answer = transform.read(step, nowMicros);
         boolean done = step.state() == null || add(new Entry.Section(key, transform.codec(), step.state()), nowMicros);
-        return done ? transform.read(step, nowMicros) : null;
+        return done ? answer : null;
     }
 
     private boolean add(Entry entry, long nowMicros) {
