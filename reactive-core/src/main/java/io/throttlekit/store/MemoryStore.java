@@ -169,20 +169,20 @@ public final class MemoryStore implements SyncStore {
     /** Whether the cell's unit and kind are the transform's. */
     private static boolean fits(Entry.Cell cell, ScalarTransform<?, ?> transform) {
         StateCodec<?> codec = transform.codec();
-        return cell.made.codec() == codec
+        return cell.codec == codec
                 || (cell.made.ticksPerMicro() == transform.ticksPerMicro()
-                        && cell.made.codec().kind().equals(codec.kind()));
+                        && cell.codec.kind().equals(codec.kind()));
     }
 
+    /** Whether now can be told in the transform's ticks since the origin. */
     private boolean inRange(ScalarTransform<?, ?> transform, long nowMicros) {
         long since = nowMicros - originMicros;
         boolean wrapped = ((nowMicros ^ originMicros) & (nowMicros ^ since)) < 0;
-        long most = transform.maxMicros();
-        return transform.ticksPerMicro() != 0 && since <= most && since >= -most && !wrapped;
+        return Math.abs(since) <= transform.maxMicros() && !wrapped;
     }
 
     private static void requireKind(Entry entry, Transform<?, ?> transform) {
-        StateCodec<?> kept = entry.codec();
+        StateCodec<?> kept = entry.codec;
         StateCodec<?> wanted = transform.codec();
         if (kept != wanted && !kept.kind().equals(wanted.kind())) {
             throw new StateMismatchException(
