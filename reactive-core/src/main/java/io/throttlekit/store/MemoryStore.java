@@ -96,8 +96,7 @@ public final class MemoryStore implements SyncStore {
             if (answer != null) {
                 return answer;
             }
-            // The entry died, or another thread made one first.
-            Thread.onSpinWait();
+            // The entry died, or another thread made one first. No onSpinWait here: BlockHound forbids it.
         }
     }
 
@@ -105,8 +104,9 @@ public final class MemoryStore implements SyncStore {
         if (!(transform instanceof ScalarTransform<S, R> scalar)
                 || !fits(cell, scalar)
                 || !inRange(scalar, nowMicros)) {
-            requireKind(cell, transform);
-            keeper.generalize(cell, originMicros);
+            if (holdsKindOf(cell, transform, nowMicros)) {
+                keeper.generalize(cell, originMicros);
+            }
             return null;
         }
         long now = (nowMicros - originMicros) * scalar.ticksPerMicro();
@@ -125,7 +125,9 @@ public final class MemoryStore implements SyncStore {
     }
 
     private <S, R> @Nullable R applySection(Entry.Section section, Transform<S, R> transform, long nowMicros) {
-        requireKind(section, transform);
+        if (!holdsKindOf(section, transform, nowMicros)) {
+            return null;
+        }
         StateCodec<S> codec = transform.codec();
         synchronized (section) {
             if (section.dead()) {
@@ -184,15 +186,20 @@ public final class MemoryStore implements SyncStore {
         return Math.abs(since) <= transform.maxMicros() && !wrapped;
     }
 
-    private static void requireKind(Entry entry, Transform<?, ?> transform) {
+    /** Whether the entry's state is of the transform's kind; if it is not but has expired, it is put away. */
+    private boolean holdsKindOf(Entry entry, Transform<?, ?> transform, long nowMicros) {
         StateCodec<?> kept = entry.codec;
         StateCodec<?> wanted = transform.codec();
-        if (kept != wanted && !kept.kind().equals(wanted.kind())) {
+        if (kept == wanted || kept.kind().equals(wanted.kind())) {
+            return true;
+        }
+        if (!keeper.removeIfExpired(entry, nowMicros)) {
             throw new StateMismatchException(
                     "a " + wanted.kind() + " limiter met a key of a " + kept.kind()
                             + " limiter: give each its own prefix",
                     null);
         }
+        return false;
     }
 
     private static StoreUnavailableException closed() {
