@@ -25,7 +25,7 @@ record Tally(long count, long endsAtMicros) {
      */
     record Seen(long count, long endsAtMicros, long nowMicros) {}
 
-    /** The codec, which counts how often it wrote. */
+    /** The codec, which counts how often it wrote. What it writes begins with the kind. */
     static final class Codec implements StateCodec<Tally> {
         private final String kind;
         private final AtomicInteger written = new AtomicInteger();
@@ -46,16 +46,16 @@ record Tally(long count, long endsAtMicros) {
         @Override
         public byte[] encode(Tally state) {
             written.incrementAndGet();
-            return (state.count + "," + state.endsAtMicros).getBytes(StandardCharsets.US_ASCII);
+            return (kind + " " + state.count + " " + state.endsAtMicros).getBytes(StandardCharsets.US_ASCII);
         }
 
         @Override
         public Tally decode(byte[] bytes) {
-            String[] parts = new String(bytes, StandardCharsets.US_ASCII).split(",", -1);
-            if (parts.length != 2) {
-                throw new IllegalArgumentException("a tally must be two numbers");
+            String[] parts = new String(bytes, StandardCharsets.US_ASCII).split(" ", -1);
+            if (parts.length != 3 || !parts[0].equals(kind)) {
+                throw new IllegalArgumentException("a tally must be its kind and two numbers");
             }
-            return new Tally(Long.parseLong(parts[0]), Long.parseLong(parts[1]));
+            return new Tally(Long.parseLong(parts[1]), Long.parseLong(parts[2]));
         }
 
         @Override
