@@ -132,6 +132,8 @@ final class Keeper {
     }
 
     private void put(Entry entry) {
+        // Asked first: a codec that fails must not leave half an entry behind.
+        long expiresAt = entry.expiresAt();
         if (maxKeys > 0) {
             if (count == candidates.length) {
                 candidates = Arrays.copyOf(candidates, Math.min(maxKeys, 2 * count));
@@ -140,7 +142,7 @@ final class Keeper {
             entry.place = count;
         }
         count++;
-        wheel.add(entry, entry.expiresAt());
+        wheel.add(entry, expiresAt);
         entries.put(entry.key, entry);
     }
 

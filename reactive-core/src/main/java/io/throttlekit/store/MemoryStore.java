@@ -183,7 +183,8 @@ public final class MemoryStore implements SyncStore {
     private boolean inRange(ScalarTransform<?, ?> transform, long nowMicros) {
         long since = nowMicros - originMicros;
         boolean wrapped = ((nowMicros ^ originMicros) & (nowMicros ^ since)) < 0;
-        return Math.abs(since) <= transform.maxMicros() && !wrapped;
+        long most = transform.maxMicros();
+        return since <= most && since >= -most && !wrapped;
     }
 
     /** Whether the entry's state is of the transform's kind; if it is not but has expired, it is put away. */
