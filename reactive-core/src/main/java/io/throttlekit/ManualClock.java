@@ -49,7 +49,7 @@ public final class ManualClock implements Clock {
         }
         long delta = by.dividedBy(ChronoUnit.MICROS.getDuration());
         micros.addAndGet(delta);
-        nanos.addAndGet(by.toNanos());
+        nanos.addAndGet(delta * 1000);
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.throttlekit;
 
 import java.time.Instant;
-import java.util.function.LongSupplier;
 
 /**
  * The wall clock, read through {@code nanoTime}.
@@ -15,7 +14,7 @@ import java.util.function.LongSupplier;
  * new anchor jumps to it; if it is behind (a step back, or a slow wall), the clock takes back at most half
  * of the time that passed, so it still moves forward while the wall catches up.
  */
-final class SystemClock implements Clock {
+class SystemClock implements Clock {
     private static final long ANCHOR_NANOS = 1_000_000;
     /** A reading during which the thread was held up longer than this says too little about the wall. */
     private static final long MAX_READ_NANOS = 50_000;
@@ -30,34 +29,27 @@ final class SystemClock implements Clock {
         }
     }
 
-    private final LongSupplier wallMicros;
-    private final LongSupplier nanoTime;
     private volatile Anchor anchor;
 
     SystemClock() {
-        this(SystemClock::readWall, System::nanoTime);
+        this.anchor = new Anchor(wallMicros(), monotonicNanos());
     }
 
-    SystemClock(LongSupplier wallMicros, LongSupplier nanoTime) {
-        this.wallMicros = wallMicros;
-        this.nanoTime = nanoTime;
-        this.anchor = new Anchor(wallMicros.getAsLong(), nanoTime.getAsLong());
-    }
-
-    private static long readWall() {
+    /** The wall; tests put another one here. */
+    long wallMicros() {
         Instant now = Instant.now();
-        return Math.addExact(Math.multiplyExact(now.getEpochSecond(), 1_000_000L), now.getNano() / 1000);
+        return now.getEpochSecond() * 1_000_000L + now.getNano() / 1000;
     }
 
     @Override
     public long monotonicNanos() {
-        return nanoTime.getAsLong();
+        return System.nanoTime();
     }
 
     @Override
     public long epochMicros() {
         Anchor a = anchor;
-        long nanos = nanoTime.getAsLong();
+        long nanos = monotonicNanos();
         long elapsed = nanos - a.nanos;
         if (elapsed > ANCHOR_NANOS) {
             return reanchor(a, nanos);
@@ -71,8 +63,8 @@ final class SystemClock implements Clock {
         if (a != seen) {
             return a.micros + Math.max(0, nanosBefore - a.nanos) / 1000;
         }
-        long wall = wallMicros.getAsLong();
-        long nanos = nanoTime.getAsLong();
+        long wall = wallMicros();
+        long nanos = monotonicNanos();
         long elapsed = (nanos - a.nanos) / 1000;
         long told = a.micros + elapsed;
         if (wall < told && nanos - nanosBefore > MAX_READ_NANOS) {

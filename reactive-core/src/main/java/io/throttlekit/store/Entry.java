@@ -9,14 +9,14 @@ import org.jspecify.annotations.Nullable;
 /** What the store holds for a key. A dead entry has left the map for good: who finds one starts again. */
 abstract sealed class Entry extends Wheel.Link {
     final String key;
+    final StateCodec<?> codec;
     /** Place among the candidates for eviction, guarded by the keeper. */
     int place = -1;
 
-    Entry(String key) {
+    private Entry(String key, StateCodec<?> codec) {
         this.key = key;
+        this.codec = codec;
     }
-
-    abstract StateCodec<?> codec();
 
     /** When an entry without state expires: long ago. */
     private static final long LONG_AGO = Long.MIN_VALUE / 2;
@@ -54,7 +54,7 @@ abstract sealed class Entry extends Wheel.Link {
         private volatile long ticks;
 
         Cell(String key, ScalarTransform<?, ?> made, long originMicros, long ticks) {
-            super(key);
+            super(key, made.codec());
             this.made = made;
             this.originMicros = originMicros;
             this.ticks = ticks;
@@ -72,11 +72,6 @@ abstract sealed class Entry extends Wheel.Link {
         /** Ends the entry and returns its last instant. */
         long take() {
             return (long) TICKS.getAndSet(this, DEAD);
-        }
-
-        @Override
-        StateCodec<?> codec() {
-            return made.codec();
         }
 
         @Override
@@ -111,15 +106,13 @@ abstract sealed class Entry extends Wheel.Link {
 
     /** A state object, changed in a short critical section of its own. */
     static final class Section extends Entry {
-        private final StateCodec<?> codec;
         /** Guarded by this; null means no state. */
         private @Nullable Object state;
 
         private boolean dead;
 
         Section(String key, StateCodec<?> codec, @Nullable Object state) {
-            super(key);
-            this.codec = codec;
+            super(key, codec);
             this.state = state;
         }
 
@@ -143,11 +136,6 @@ abstract sealed class Entry extends Wheel.Link {
         private static <S> StateCodec<S> typed(StateCodec<?> codec) {
             // The entry is only ever given states of its codec's kind.
             return (StateCodec<S>) codec;
-        }
-
-        @Override
-        StateCodec<?> codec() {
-            return codec;
         }
 
         @Override

@@ -82,7 +82,7 @@ final class Keeper {
         long ticks = cell.take();
         Object state = ticks <= ScalarTransform.ABSENT ? null : cell.made.fromTicks(ticks, originMicros);
         remove(cell);
-        put(new Entry.Section(cell.key, cell.codec(), state));
+        put(new Entry.Section(cell.key, cell.codec, state));
     }
 
     /**

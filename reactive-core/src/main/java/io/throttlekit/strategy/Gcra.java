@@ -38,7 +38,7 @@ public final class Gcra implements Strategy<ExactMicros> {
      *
      * Three forms of one formula: `next` in ticks of 1/L microseconds for a store that keeps a long,
      * `step` in whole microseconds and a fraction for every other, and the scripts. All of them report how
-     * far TAT lies ahead of now, and `decide` alone makes the Decision of it. Since now is whole
+     * far TAT lies ahead of now, and one `decide` makes the Decision of it. Since now is whole
      * microseconds, the fraction of TAT is the fraction of the distance.
      */
     private static final long MAX_CELL_DENOMINATOR = 4096;
@@ -54,7 +54,7 @@ public final class Gcra implements Strategy<ExactMicros> {
     private final long cellTicksPerMicro;
 
     private final long tauTicks;
-    private final long maxCellMicros;
+    private final long perUnit;
     private final Codec codec = new Codec();
     private final Check one;
 
@@ -69,7 +69,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         boolean cell = interval.perMicro <= MAX_CELL_DENOMINATOR && ticks.compareTo(big(MAX_CELL_TAU)) <= 0;
         this.cellTicksPerMicro = cell ? interval.perMicro : 0;
         this.tauTicks = cell ? ticks.longValueExact() : 0;
-        this.maxCellMicros = (1L << 61) / interval.perMicro;
+        this.perUnit = interval.ticks;
         this.one = new Check(1, 1, false);
     }
 
@@ -166,37 +166,56 @@ public final class Gcra implements Strategy<ExactMicros> {
     /**
      * Makes the Decision, of the state after the step.
      *
-     * @param granted units taken, 0 for a denial or a peek
-     * @param min the least that was asked for
-     * @param aheadWhole how far TAT lies ahead of now, whole microseconds; negative counts as 0
-     * @param aheadPart the rest of it, in ticks
+     * @param aheadMicros how far TAT lies ahead of now, rounded up
+     * @param waitMicros the wait of a denial, rounded up
      */
-    private Decision decide(long granted, boolean peek, long min, long nowMicros, long aheadWhole, long aheadPart) {
-        if (aheadWhole < 0) {
-            aheadWhole = 0;
-            aheadPart = 0;
-        }
-        long borrow = tauPart < aheadPart ? 1 : 0;
-        long roomWhole = tauWhole - aheadWhole - borrow;
-        long roomPart = tauPart - aheadPart + borrow * interval.perMicro;
-        long remaining = interval.unitsIn(roomWhole, roomPart);
+    private Decision decide(
+            boolean allowed,
+            long granted,
+            long min,
+            long nowMicros,
+            long remaining,
+            long aheadMicros,
+            long waitMicros) {
+        long resetAtMs = Exact.upOfSum(nowMicros, aheadMicros);
         long nowMs = Exact.up(nowMicros);
-        long resetAtMs = Exact.upOfSum(nowMicros, aheadPart == 0 ? aheadWhole : aheadWhole + 1);
-        if (granted > 0 || (peek && remaining >= min)) {
-            return Decision.allowed(granted, burst, remaining, resetAtMs, nowMs);
-        }
-        return Decision.denied(min, burst, remaining, resetAtMs, waitMs(min, roomWhole, roomPart), nowMs);
+        return allowed
+                ? Decision.allowed(granted, burst, remaining, resetAtMs, nowMs)
+                : Decision.denied(min, burst, remaining, resetAtMs, Exact.up(waitMicros), nowMs);
     }
 
-    /** {@code up(cost·T − room)}: the time until the room is as large as the cost. */
-    private long waitMs(long cost, long roomWhole, long roomPart) {
+    /** What is left of tau when TAT lies so far ahead of now: whole microseconds and ticks. */
+    private record Room(long aheadMicros, long whole, long part) {}
+
+    private Room room(long aheadWhole, long aheadPart) {
+        if (aheadWhole < 0) {
+            return new Room(0, tauWhole, tauPart);
+        }
+        boolean borrow = tauPart < aheadPart;
+        return new Room(
+                aheadPart == 0 ? aheadWhole : aheadWhole + 1,
+                tauWhole - aheadWhole - (borrow ? 1 : 0),
+                tauPart - aheadPart + (borrow ? interval.perMicro : 0));
+    }
+
+    /** The Decision when TAT is {@code aheadWhole} microseconds and {@code aheadPart} ticks after now. */
+    private Decision decide(long granted, boolean peek, long min, long nowMicros, long aheadWhole, long aheadPart) {
+        Room room = room(aheadWhole, aheadPart);
+        long remaining = interval.unitsIn(room.whole, room.part);
+        boolean allowed = granted > 0 || (peek && remaining >= min);
+        return decide(
+                allowed, granted, min, nowMicros, remaining, room.aheadMicros, allowed ? 0 : waitMicros(min, room));
+    }
+
+    /** {@code ceil(cost·T − room)}: the time until the room is as large as the cost. */
+    private long waitMicros(long cost, Room room) {
         if (cost <= burst) {
-            long whole = interval.wholeOf(cost) - roomWhole;
-            return Exact.up(interval.partOf(cost) > roomPart ? whole + 1 : whole);
+            long whole = interval.wholeOf(cost) - room.whole;
+            return interval.partOf(cost) > room.part ? whole + 1 : whole;
         }
         BigInteger perMicro = big(interval.perMicro);
-        BigInteger room = big(roomWhole).multiply(perMicro).add(big(roomPart));
-        return Exact.up(Exact.saturate(Exact.ceilDiv(interval.ticksOf(cost).subtract(room), perMicro)));
+        BigInteger ticks = big(room.whole).multiply(perMicro).add(big(room.part));
+        return Exact.saturate(Exact.ceilDiv(interval.ticksOf(cost).subtract(ticks), perMicro));
     }
 
     private ExactMicros plus(ExactMicros tat, long units) {
@@ -215,25 +234,13 @@ public final class Gcra implements Strategy<ExactMicros> {
     }
 
     private long available(ExactMicros tat, long nowMicros) {
-        long borrow = tauPart < tat.part() ? 1 : 0;
-        long aheadWhole = Math.subtractExact(tat.whole(), nowMicros);
-        return interval.unitsIn(tauWhole - aheadWhole - borrow, tauPart - tat.part() + borrow * interval.perMicro);
+        Room room = room(Math.subtractExact(tat.whole(), nowMicros), tat.part());
+        return interval.unitsIn(room.whole, room.part);
     }
 
-    private abstract class Cell<R> implements ScalarTransform<ExactMicros, R> {
-        @Override
-        public StateCodec<ExactMicros> codec() {
-            return codec;
-        }
-
-        @Override
-        public long ticksPerMicro() {
-            return cellTicksPerMicro;
-        }
-
-        @Override
-        public long maxMicros() {
-            return maxCellMicros;
+    private abstract class Cell<R> extends ScalarTransform<ExactMicros, R> {
+        Cell() {
+            super(codec, cellTicksPerMicro);
         }
 
         @Override
@@ -246,7 +253,7 @@ public final class Gcra implements Strategy<ExactMicros> {
 
         @Override
         public long remainingTicks(long ticks, long now) {
-            return Math.max(0, (tauTicks - Math.max(0, ticks - now)) / interval.ticks);
+            return Math.max(0, (tauTicks - Math.max(0, ticks - now)) / perUnit);
         }
     }
 
@@ -255,40 +262,47 @@ public final class Gcra implements Strategy<ExactMicros> {
         private final long min;
         private final long max;
         private final boolean peek;
-        /** Ticks of min, or more than tau when min is above the burst. */
+        /** Ticks of min; more than any room when min is above the burst or this is a peek. */
         private final long minTicks;
+
+        // Copies of the strategy's numbers, in ticks: the hot path has all it reads in one object.
+        private final long tau = tauTicks;
+        private final long perUnit = Gcra.this.perUnit;
 
         Check(long min, long max, boolean peek) {
             this.min = min;
             this.max = max;
             this.peek = peek;
-            this.minTicks = cellTicksPerMicro == 0 ? 0 : min > burst ? Long.MAX_VALUE : min * interval.ticks;
+            this.minTicks = ticksPerMicro() == 0 || min > burst || peek ? Long.MAX_VALUE : min * perUnit;
         }
 
         @Override
         public long next(long before, long now) {
             long tat = Math.max(before, now);
-            long room = tauTicks - (tat - now);
-            if (peek || minTicks > room) {
+            long room = tau - (tat - now);
+            if (minTicks > room) {
                 return before;
             }
-            return tat + (min == max ? minTicks : Math.min(max, room / interval.ticks) * interval.ticks);
+            return tat + (min == max ? minTicks : Math.min(max, room / perUnit) * perUnit);
         }
 
         @Override
         public Decision readTicks(long before, long after, long now, long nowMicros) {
-            long granted = 0;
-            if (after != before) {
-                granted = min == max ? min : (after - Math.max(before, now)) / interval.ticks;
-            }
             long ahead = Math.max(0, after - now);
-            long whole = ahead;
-            long part = 0;
-            if (interval.perMicro != 1) {
-                whole = ahead / interval.perMicro;
-                part = ahead - whole * interval.perMicro;
+            long remaining = Math.max(0, (tau - ahead) / perUnit);
+            long perMicro = ticksPerMicro();
+            long aheadMicros = perMicro == 1 ? ahead : (ahead + perMicro - 1) / perMicro;
+            if (after != before) {
+                long granted = min == max ? min : (after - Math.max(before, now)) / perUnit;
+                return decide(true, granted, min, nowMicros, remaining, aheadMicros, 0);
             }
-            return decide(granted, peek, min, nowMicros, whole, part);
+            if (peek && remaining > 0) {
+                return decide(true, 0, min, nowMicros, remaining, aheadMicros, 0);
+            }
+            long wait = min <= burst
+                    ? Exact.ceilDiv(min * perUnit + ahead - tau, perMicro)
+                    : waitMicros(min, room(ahead / perMicro, ahead % perMicro));
+            return decide(false, 0, min, nowMicros, remaining, aheadMicros, wait);
         }
 
         @Override
@@ -373,18 +387,14 @@ public final class Gcra implements Strategy<ExactMicros> {
         }
 
         private Forecast forecast(long nowMicros, long aheadWhole, long aheadPart) {
-            long borrow = tauPart < aheadPart ? 1 : 0;
-            long roomWhole = tauWhole - aheadWhole - borrow;
-            long roomPart = tauPart - aheadPart + borrow * interval.perMicro;
-            long available = interval.unitsIn(roomWhole, roomPart);
-            long nowMs = Exact.up(nowMicros);
-            long fullAtMs = Exact.upOfSum(nowMicros, aheadPart == 0 ? aheadWhole : aheadWhole + 1);
-            long nextAtMs = nowMs;
-            if (available < burst) {
-                long whole = interval.wholeOf(available + 1) - roomWhole;
-                nextAtMs = Exact.upOfSum(nowMicros, interval.partOf(available + 1) > roomPart ? whole + 1 : whole);
-            }
-            return new Forecast(available / cost, nextAtMs, fullAtMs, nowMs);
+            Room room = room(aheadWhole, aheadPart);
+            long available = interval.unitsIn(room.whole, room.part);
+            long next = available < burst ? waitMicros(available + 1, room) : 0;
+            return new Forecast(
+                    available / cost,
+                    Exact.upOfSum(nowMicros, next),
+                    Exact.upOfSum(nowMicros, room.aheadMicros),
+                    Exact.up(nowMicros));
         }
     }
 
