@@ -67,6 +67,22 @@ final class Keeper {
         }
     }
 
+    /**
+     * Forgets an entry that has expired.
+     *
+     * @return whether the entry is not there any more
+     */
+    synchronized boolean removeIfExpired(Entry entry, long nowMicros) {
+        if (entries.get(entry.key) != entry) {
+            return true;
+        }
+        if (!entry.killIfExpired(nowMicros)) {
+            return false;
+        }
+        remove(entry);
+        return true;
+    }
+
     /** Forgets all keys. */
     synchronized void clear() {
         for (Entry entry : entries.values()) {
@@ -116,6 +132,8 @@ final class Keeper {
     }
 
     private void put(Entry entry) {
+        // Asked first: a codec that fails must not leave half an entry behind.
+        long expiresAt = entry.expiresAt();
         if (maxKeys > 0) {
             if (count == candidates.length) {
                 candidates = Arrays.copyOf(candidates, Math.min(maxKeys, 2 * count));
@@ -124,7 +142,7 @@ final class Keeper {
             entry.place = count;
         }
         count++;
-        wheel.add(entry, entry.expiresAt());
+        wheel.add(entry, expiresAt);
         entries.put(entry.key, entry);
     }
 
