@@ -164,12 +164,18 @@ final class Keeper {
         ThreadLocalRandom random = ThreadLocalRandom.current();
         Entry best = candidates[random.nextInt(count)];
         long bestRemaining = best.remaining(nowMicros);
+        long bestExpiry = best.expiresAt();
         for (int i = 1; i < CANDIDATES; i++) {
             Entry entry = candidates[random.nextInt(count)];
             long remaining = entry.remaining(nowMicros);
-            if (remaining > bestRemaining || (remaining == bestRemaining && entry.expiresAt() < best.expiresAt())) {
+            if (remaining < bestRemaining) {
+                continue;
+            }
+            long expiry = entry.expiresAt();
+            if (remaining > bestRemaining || expiry < bestExpiry) {
                 best = entry;
                 bestRemaining = remaining;
+                bestExpiry = expiry;
             }
         }
         return best;

@@ -33,7 +33,9 @@ public final class MemoryStore implements SyncStore {
     private final Clock clock;
     private final @Nullable CoarseClock coarse;
     private final long originMicros;
-    private final Keeper keeper;
+    /** The tests of this package drive sweeps through it. */
+    final Keeper keeper;
+
     private final Sweeper sweeper;
     private volatile boolean closed;
 
