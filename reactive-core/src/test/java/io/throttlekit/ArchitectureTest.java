@@ -1,10 +1,16 @@
 package io.throttlekit;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameStartingWith;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -22,6 +28,9 @@ class ArchitectureTest {
         "reactor.util.."
     };
 
+    private static final DescribedPredicate<JavaClass> METERED =
+            simpleNameStartingWith("MeteredDecisions").or(simpleName("Meters"));
+
     @ArchTest
     static final ArchRule coreKnowsReactorAndJavaOnly = classes()
             .that()
@@ -31,10 +40,19 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule httpKnowsTheAddressLibraryBesides = classes()
-            .that()
-            .resideInAPackage("io.throttlekit.http..")
+            .that(resideInAPackage("io.throttlekit.http..").and(not(METERED)))
             .should()
-            .onlyDependOnClassesThat(resideInAnyPackage(ALLOWED).or(resideInAnyPackage("inet.ipaddr..")));
+            .onlyDependOnClassesThat(
+                    resideInAnyPackage(ALLOWED).or(resideInAnyPackage("inet.ipaddr..", "javax.crypto..")));
+
+    /** Micrometer is optional: one class knows it, which nobody loads who does not ask for it. */
+    @ArchTest
+    static final ArchRule onlyTheMetersKnowMicrometer =
+            noClasses().that(not(METERED)).should().dependOnClassesThat(resideInAPackage("io.micrometer.."));
+
+    @ArchTest
+    static final ArchRule nobodyKnowsTheMeters =
+            noClasses().that(not(METERED)).should().dependOnClassesThat(METERED);
 
     @ArchTest
     static final ArchRule contractsKnowNoStrategyAndNoStore = noClasses()

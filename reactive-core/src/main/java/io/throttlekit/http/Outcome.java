@@ -38,7 +38,7 @@ public sealed interface Outcome {
         /**
          * The body of the response. Its media type is in the headers.
          *
-         * @return ASCII
+         * @return the text, to be written in UTF-8
          */
         String body();
     }
@@ -47,7 +47,7 @@ public sealed interface Outcome {
      * The limit is used up: 429.
      *
      * @param headers of the whole response
-     * @param body of the response, ASCII
+     * @param body of the response
      */
     record Denied(Map<String, String> headers, String body) implements Refusal {
         /** Copies the headers. */
@@ -65,7 +65,7 @@ public sealed interface Outcome {
      * The store cannot decide and the fail mode says to refuse: 503.
      *
      * @param headers of the whole response
-     * @param body of the response, ASCII
+     * @param body of the response
      */
     record Unavailable(Map<String, String> headers, String body) implements Refusal {
         /** Copies the headers. */

@@ -1,0 +1,164 @@
+package io.throttlekit.http;
+
+import io.throttlekit.StoreUnavailableException;
+import io.throttlekit.Strategy;
+import io.throttlekit.limiter.Limiter;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** One limit of an {@link Admission}: finds the key and the cost of a request and has them checked. */
+final class Gate<C> {
+    private final String name;
+    private final Function<? super C, ? extends @Nullable Limiter> limiter;
+    private final Key<? super C> key;
+    private final Duration keyTimeout;
+    private final MissingKey onMissingKey;
+    private final MissingKey onKeyError;
+    private final MissingKey onKeyTimeout;
+    private final @Nullable KeyHash hash;
+    private final @Nullable Function<? super C, ? extends Mono<Long>> cost;
+    private final Predicate<? super C> when;
+    private final boolean dryRun;
+    private final Failures keyFailures;
+
+    /** The policy of the strategy seen last: a limit has one, unless its limiter depends on the request. */
+    private volatile @Nullable Written written;
+
+    Gate(LimitOptions<C> options, Key<? super C> key) {
+        this.name = options.policy;
+        this.limiter = options.limiter;
+        this.key = key;
+        this.keyTimeout = options.keyTimeout;
+        this.onMissingKey = options.onMissingKey;
+        this.onKeyError = options.onKeyError;
+        this.onKeyTimeout = options.onKeyTimeout;
+        this.hash = options.hash;
+        this.cost = options.cost;
+        this.when = options.when;
+        this.dryRun = options.dryRun;
+        this.keyFailures = new Failures("limit " + name + ": the key could not be told");
+    }
+
+    String name() {
+        return name;
+    }
+
+    boolean dryRun() {
+        return dryRun;
+    }
+
+    /** Emits what became of the request here; empty when this limit does not apply to it. */
+    Mono<Verdict> check(C request, RequestHead head, Recorder recorder) {
+        if (!when.test(request)) {
+            return Mono.empty();
+        }
+        Limiter chosen = limiter.apply(request);
+        if (chosen == null) {
+            return Mono.empty();
+        }
+        Mono<String> hashed =
+                hash == null ? keyOf(request, head) : keyOf(request, head).map(hash::of);
+        return cost == null
+                ? hashed.flatMap(text -> charge(chosen, text, 1, recorder))
+                : hashed.flatMap(text -> costOf(cost, request).flatMap(units -> charge(chosen, text, units, recorder)));
+    }
+
+    private Mono<Verdict> charge(Limiter chosen, String text, long cost, Recorder recorder) {
+        long start = recorder.now();
+        return chosen.check(text, cost)
+                .map(decision -> {
+                    recorder.decided(name, decision, !dryRun, start);
+                    return Verdict.decided(this, chosen, text, policy(chosen.strategy()), decision);
+                })
+                .onErrorResume(StoreUnavailableException.class, outage -> {
+                    recorder.undecided(name, outage, start);
+                    return Mono.just(Verdict.undecided(this, chosen, text));
+                })
+                .single();
+    }
+
+    private RateLimitHeaders.Policy policy(Strategy<?> strategy) {
+        Written last = written;
+        if (last == null || last.strategy != strategy) {
+            last = new Written(strategy, RateLimitHeaders.Policy.of(name, strategy));
+            written = last;
+        }
+        return last.policy;
+    }
+
+    private Mono<String> keyOf(C request, RequestHead head) {
+        Mono<String> found;
+        try {
+            found = key.of(request, head);
+        } catch (RuntimeException e) {
+            return without(onKeyError, e);
+        }
+        return found instanceof Callable<?> known ? atOnce(known) : later(found);
+    }
+
+    /** What is known at once needs no timer. */
+    private Mono<String> atOnce(Callable<?> known) {
+        Object text;
+        try {
+            text = known.call();
+        } catch (Exception e) {
+            return without(onKeyError, e);
+        }
+        return text == null || text.toString().isEmpty() ? without(onMissingKey, noKey()) : Mono.just(text.toString());
+    }
+
+    private Mono<String> later(Mono<String> found) {
+        return found.timeout(keyTimeout, Mono.error(LateKey::new))
+                .filter(text -> !text.isEmpty())
+                .switchIfEmpty(Mono.error(EmptyKey::new))
+                .onErrorResume(error -> {
+                    if (error instanceof EmptyKey) {
+                        return without(onMissingKey, noKey());
+                    }
+                    return error instanceof LateKey ? without(onKeyTimeout, lateKey()) : without(onKeyError, error);
+                });
+    }
+
+    private Mono<String> without(MissingKey policy, Throwable error) {
+        if (policy.isUnlimited()) {
+            keyFailures.add(error);
+            return Mono.empty();
+        }
+        String shared = policy.sharedKey();
+        if (shared == null) {
+            return Mono.error(error);
+        }
+        keyFailures.add(error);
+        return Mono.just(shared);
+    }
+
+    private Mono<Long> costOf(Function<? super C, ? extends Mono<Long>> function, C request) {
+        Mono<Long> found = function.apply(request);
+        return (found instanceof Callable ? found : found.timeout(keyTimeout, Mono.error(this::lateCost)))
+                .switchIfEmpty(Mono.error(() -> new IllegalStateException("the cost function gave no cost")));
+    }
+
+    private IllegalStateException noKey() {
+        return new IllegalStateException("the key function gave no key");
+    }
+
+    private IllegalStateException lateKey() {
+        return new IllegalStateException("the key function gave no key within " + keyTimeout);
+    }
+
+    private IllegalStateException lateCost() {
+        return new IllegalStateException("the cost function gave no cost within " + keyTimeout);
+    }
+
+    private record Written(Strategy<?> strategy, RateLimitHeaders.Policy policy) {}
+
+    /** Ours, so that a timeout within the user's own function counts as an error of that. */
+    private static final class LateKey extends TimeoutException {}
+
+    private static final class EmptyKey extends Exception {}
+}
