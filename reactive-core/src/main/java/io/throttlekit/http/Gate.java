@@ -96,7 +96,7 @@ final class Gate<C> {
         try {
             found = key.of(request, head);
         } catch (RuntimeException e) {
-            return without(onKeyError, e);
+            return failed(onKeyError, e);
         }
         return found instanceof Callable<?> known ? atOnce(known) : later(found);
     }
@@ -107,7 +107,7 @@ final class Gate<C> {
         try {
             text = known.call();
         } catch (Exception e) {
-            return without(onKeyError, e);
+            return failed(onKeyError, e);
         }
         return text == null || text.toString().isEmpty() ? without(onMissingKey, noKey()) : Mono.just(text.toString());
     }
@@ -120,21 +120,21 @@ final class Gate<C> {
                     if (error instanceof EmptyKey) {
                         return without(onMissingKey, noKey());
                     }
-                    return error instanceof LateKey ? without(onKeyTimeout, lateKey()) : without(onKeyError, error);
+                    return error instanceof LateKey ? failed(onKeyTimeout, lateKey()) : failed(onKeyError, error);
                 });
     }
 
-    private Mono<String> without(MissingKey policy, Throwable error) {
+    private Mono<String> failed(MissingKey policy, Throwable error) {
+        keyFailures.add(error);
+        return without(policy, error);
+    }
+
+    private static Mono<String> without(MissingKey policy, Throwable error) {
         if (policy.isUnlimited()) {
-            keyFailures.add(error);
             return Mono.empty();
         }
         String shared = policy.sharedKey();
-        if (shared == null) {
-            return Mono.error(error);
-        }
-        keyFailures.add(error);
-        return Mono.just(shared);
+        return shared == null ? Mono.error(error) : Mono.just(shared);
     }
 
     private Mono<Long> costOf(Function<? super C, ? extends Mono<Long>> function, C request) {

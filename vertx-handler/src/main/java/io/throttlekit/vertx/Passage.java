@@ -2,7 +2,9 @@ package io.throttlekit.vertx;
 
 import io.throttlekit.http.Admission;
 import io.throttlekit.http.Outcome;
+import io.throttlekit.http.RateLimitHeaders;
 import io.vertx.core.Context;
+import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.RoutingContext;
@@ -33,7 +35,7 @@ final class Passage extends BaseSubscriber<Outcome> {
     }
 
     void through(Admission<RoutingContext> admission) {
-        admission.admit(routing).subscribe(this);
+        admission.admit(routing, new RoutingHead(routing.request())).subscribe(this);
         inTheCall = false;
         if (atOnce != null) {
             atOnce.run();
@@ -92,15 +94,24 @@ final class Passage extends BaseSubscriber<Outcome> {
         if (outcome instanceof Outcome.Refusal refusal) {
             refuse(refusal);
         } else {
-            // Added and not set: several limits on one request make a list of several lines.
-            outcome.headers().forEach(routing.response().headers()::add);
+            outcome.headers().forEach(this::put);
             routing.next();
+        }
+    }
+
+    private void put(String name, String value) {
+        MultiMap headers = routing.response().headers();
+        // The limits of several handlers make a list of several lines.
+        if (RateLimitHeaders.isList(name)) {
+            headers.add(name, value);
+        } else {
+            headers.set(name, value);
         }
     }
 
     private void refuse(Outcome.Refusal refusal) {
         HttpServerResponse response = routing.response();
-        refusal.headers().forEach(response.headers()::set);
+        refusal.headers().forEach(this::put);
         response.setStatusCode(refusal.status()).end(refusal.body());
     }
 }

@@ -2,6 +2,7 @@ package io.throttlekit.webflux;
 
 import io.throttlekit.http.Admission;
 import io.throttlekit.http.Outcome;
+import io.throttlekit.http.RateLimitHeaders;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Objects;
@@ -82,7 +83,7 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
         return Mono.defer(() -> {
             Thread here = Thread.currentThread();
             return admission
-                    .admit(exchange)
+                    .admit(exchange, new ExchangeHead(exchange.getRequest()))
                     .onErrorResume(error -> backFrom(here, exchange, Mono.error(error)))
                     .flatMap(outcome -> backFrom(here, exchange, Mono.defer(() -> act(outcome, exchange, chain))));
         });
@@ -105,8 +106,14 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
         if (fields.isEmpty()) {
             return;
         }
-        // Added and not set: several limits on one request make a list of several lines.
-        response.beforeCommit(() -> Mono.fromRunnable(() -> fields.forEach(response.getHeaders()::add)));
+        response.beforeCommit(() -> Mono.fromRunnable(() -> fields.forEach((name, value) -> {
+            // The limits of several filters make a list of several lines.
+            if (RateLimitHeaders.isList(name)) {
+                response.getHeaders().add(name, value);
+            } else {
+                response.getHeaders().set(name, value);
+            }
+        })));
     }
 
     private static Mono<Void> refuse(Outcome.Refusal refusal, ServerHttpResponse response) {
@@ -114,7 +121,7 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
             // Something has answered already; what is on the wire cannot be taken back.
             return Mono.empty();
         }
-        byte[] body = refusal.body().getBytes(StandardCharsets.US_ASCII);
+        byte[] body = refusal.body().getBytes(StandardCharsets.UTF_8);
         HttpHeaders headers = response.getHeaders();
         refusal.headers().forEach(headers::set);
         headers.setContentLength(body.length);

@@ -1,0 +1,333 @@
+package io.throttlekit.webflux.autoconfigure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.throttlekit.Store;
+import io.throttlekit.StoreUnavailableException;
+import io.throttlekit.StoreUnavailableException.Reason;
+import io.throttlekit.conformance.GatedStore;
+import io.throttlekit.http.Key;
+import io.throttlekit.store.MemoryStore;
+import io.throttlekit.webflux.RateLimitWebFilter;
+import io.throttlekit.webflux.RateLimited;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.test.web.reactive.server.WebTestClient;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.reactive.config.EnableWebFlux;
+import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
+
+class ThrottleKitAutoConfigurationTest {
+    private final ReactiveWebApplicationContextRunner application = new ReactiveWebApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    ThrottleKitAutoConfiguration.class, ThrottleKitActuatorAutoConfiguration.class))
+            .withUserConfiguration(Application.class)
+            .withPropertyValues("throttlekit.fail-mode=closed");
+
+    private ReactiveWebApplicationContextRunner limited(String... more) {
+        return application
+                .withPropertyValues(
+                        "throttlekit.limits.api.paths=/api/**",
+                        "throttlekit.limits.api.limit=2",
+                        "throttlekit.limits.api.period=10m",
+                        "throttlekit.limits.strict.limit=1",
+                        "throttlekit.limits.strict.period=10m",
+                        "throttlekit.limits.strict.strategy=fixed-window")
+                .withPropertyValues(more);
+    }
+
+    private static int status(ApplicationContext context, String path, String... header) {
+        WebTestClient.RequestHeadersSpec<?> request =
+                WebTestClient.bindToApplicationContext(context).build().get().uri(path);
+        if (header.length == 2) {
+            request.header(header[0], header[1]);
+        }
+        return request.exchange().returnResult(String.class).getStatus().value();
+    }
+
+    private static List<Integer> statuses(ApplicationContext context, String... paths) {
+        List<Integer> statuses = new ArrayList<>();
+        for (String path : paths) {
+            statuses.add(status(context, path));
+        }
+        return statuses;
+    }
+
+    @Test
+    void limitsByPath() {
+        limited().run(context -> assertThat(statuses(context, "/api/a", "/api/b", "/api/c", "/open"))
+                .containsExactly(200, 200, 429, 200));
+    }
+
+    @Test
+    void limitsByAnnotation() {
+        limited().run(context -> assertThat(statuses(context, "/strict", "/strict", "/open"))
+                .containsExactly(200, 429, 200));
+    }
+
+    @Test
+    void limitsByMethodAndHeaderAndCost() {
+        limited("throttlekit.limits.api.methods=get", "throttlekit.limits.api.key=header:X-Key,path",
+                        "throttlekit.limits.api.cost=2", "throttlekit.limits.api.on-missing-key=unlimited")
+                .run(context -> {
+                    assertThat(status(context, "/api/a", "X-Key", "k")).isEqualTo(200);
+                    assertThat(status(context, "/api/b", "X-Key", "k")).isEqualTo(429);
+                    assertThat(status(context, "/api/a", "X-Key", "l")).isEqualTo(200);
+                    assertThat(statuses(context, "/api/a", "/api/a", "/api/a")).containsOnly(200);
+                    WebTestClient.bindToApplicationContext(context)
+                            .build()
+                            .post()
+                            .uri("/api/a")
+                            .header("X-Key", "k")
+                            .exchange()
+                            .expectStatus()
+                            .isOk();
+                });
+    }
+
+    @Test
+    void takesAKeyFromABean() {
+        limited("throttlekit.limits.api.key=ownKey")
+                .run(context -> assertThat(statuses(context, "/api/a", "/api/a", "/api/a"))
+                        .containsExactly(200, 200, 429));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"gcra", "token-bucket", "fixed-window", "sliding-window", "sliding-window-log"})
+    void knowsEachStrategy(String strategy) {
+        limited("throttlekit.limits.api.strategy=" + strategy)
+                .run(context -> assertThat(statuses(context, "/api/a", "/api/a", "/api/a"))
+                        .containsExactly(200, 200, 429));
+    }
+
+    @Test
+    void looksOnInADryRun() {
+        limited("throttlekit.limits.api.dry-run=true")
+                .run(context -> assertThat(statuses(context, "/api/a", "/api/a", "/api/a"))
+                        .containsOnly(200));
+    }
+
+    @Test
+    void writesTheHeadersItIsTold() {
+        limited("throttlekit.headers=x-rate-limit-triple,rate-limit-triple")
+                .run(context -> WebTestClient.bindToApplicationContext(context)
+                        .build()
+                        .get()
+                        .uri("/api/a")
+                        .exchange()
+                        .expectHeader()
+                        .valueEquals("X-RateLimit-Remaining", "1")
+                        .expectHeader()
+                        .valueEquals("RateLimit-Limit", "2")
+                        .expectHeader()
+                        .doesNotExist("RateLimit"));
+    }
+
+    @Test
+    void doesNotStartWithoutAFailModeAndSaysWhyAndHow() {
+        new ReactiveWebApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ThrottleKitAutoConfiguration.class))
+                .withUserConfiguration(Application.class)
+                .run(context -> {
+                    assertThat(context).hasFailed();
+                    FailureAnalysis analysis = new MissingFailModeAnalyzer().analyze(context.getStartupFailure());
+                    assertThat(analysis).isNotNull();
+                    assertThat(analysis.getDescription()).contains("open", "closed");
+                    assertThat(analysis.getAction()).contains("throttlekit.fail-mode=open");
+                });
+    }
+
+    @Test
+    void needsNothingWhenItIsSwitchedOff() {
+        new ReactiveWebApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        ThrottleKitAutoConfiguration.class, ThrottleKitActuatorAutoConfiguration.class))
+                .withPropertyValues("throttlekit.enabled=false")
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .doesNotHaveBean(RateLimitWebFilter.class));
+    }
+
+    @Test
+    void staysOutOfApplicationsThatAreNotReactive() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ThrottleKitAutoConfiguration.class))
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(Store.class));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '#',
+            value = {
+                "throttlekit.limits.api.limit=0 # throttlekit.limits.api: limit",
+                "throttlekit.limits.x.period=1s # throttlekit.limits.x.limit is missing",
+                "throttlekit.limits.x.limit=1 # throttlekit.limits.x.period is missing",
+                "throttlekit.limits.api.period=0s # throttlekit.limits.api: p",
+                "throttlekit.limits.api.paths=/{ # throttlekit.limits.api.paths",
+                "throttlekit.limits.api.key=nonsense # throttlekit.limits.api.key must be",
+                "throttlekit.limits.api.cost=0 # throttlekit.limits.api.cost must be at least 1, was 0",
+                "throttlekit.limits.strict.burst=3 # throttlekit.limits.strict.burst is for gcra",
+                "throttlekit.memory.max-keys=0 # throttlekit.memory.max-keys must be at least 1, was 0",
+                "throttlekit.outage-retry-after=0s # throttlekit.outage-retry-after must be more than zero",
+                "throttlekit.key-secret=short # throttlekit.key-secret: secret must be",
+                "throttlekit.client.trusted-proxies=example.org # throttlekit.client: network must be",
+                "throttlekit.client.ipv6-prefix-bits=0 # throttlekit.client: ipv6PrefixBits",
+                "throttlekit.fail-mode=maybe # fail-mode",
+                "throttlekit.store=cloud # store"
+            })
+    void refusesWrongValuesByTheirName(String property, String message) {
+        limited(property).run(context -> assertThat(context)
+                .hasFailed()
+                .getFailure()
+                .satisfies(failure -> assertThat(messages(failure)).contains(message)));
+    }
+
+    private static String messages(Throwable failure) {
+        StringBuilder messages = new StringBuilder();
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            messages.append(cause.getMessage()).append('\n');
+        }
+        return messages.toString();
+    }
+
+    @Test
+    void refusesAnAnnotationThatNamesNoLimit() {
+        application.run(context -> assertThat(context)
+                .hasFailed()
+                .getFailure()
+                .satisfies(failure -> assertThat(messages(failure)).contains("names limits that are not there: [strict]")));
+    }
+
+    @Test
+    void leavesTheStoreToTheApplication() {
+        limited().withUserConfiguration(Down.class).run(context -> {
+            assertThat(context).doesNotHaveBean(MemoryStore.class);
+            assertThat(status(context, "/api/a")).isEqualTo(503);
+            LimitsHealth health = context.getBean(LimitsHealth.class);
+            assertThat(health.health().block().getStatus()).isEqualTo(Status.DOWN);
+        });
+    }
+
+    @Test
+    void opensWhenToldTo() {
+        limited("throttlekit.fail-mode=open")
+                .withUserConfiguration(Down.class)
+                .run(context -> assertThat(status(context, "/api/a")).isEqualTo(200));
+    }
+
+    @Test
+    void isHealthyAndListsItsLimits() {
+        limited("throttlekit.key-secret=0123456789abcdef").run(context -> {
+            LimitsHealth health = context.getBean(LimitsHealth.class);
+            LimitsEndpoint.Listing listing =
+                    context.getBean(LimitsEndpoint.class).limits();
+
+            assertThat(health.health().block().getStatus()).isEqualTo(Status.UP);
+            assertThat(listing.failMode()).isEqualTo("CLOSED");
+            assertThat(listing.limits()).containsOnlyKeys("api", "strict");
+            assertThat(listing.limits().get("api").paths()).containsExactly("/api/**");
+            assertThat(listing.toString()).doesNotContain("0123456789abcdef");
+        });
+    }
+
+    @Test
+    void countsDecisionsWhereThereIsARegistry() {
+        limited().withUserConfiguration(Metered.class).run(context -> {
+            statuses(context, "/api/a", "/api/a", "/api/a");
+
+            assertThat(context.getBean(MeterRegistry.class)
+                            .get("throttlekit.decisions")
+                            .tags("limiter", "api", "outcome", "denied")
+                            .counter()
+                            .count())
+                    .isEqualTo(1);
+        });
+    }
+
+    @Test
+    void describesItsPropertiesForEditors() throws Exception {
+        List<String> names = new ArrayList<>();
+
+        try (InputStream json =
+                ThrottleKitProperties.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
+            for (JsonNode property : new ObjectMapper().readTree(json).get("properties")) {
+                names.add(property.get("name").asText());
+            }
+        }
+
+        assertThat(names)
+                .contains("throttlekit.fail-mode", "throttlekit.limits", "throttlekit.memory.max-keys")
+                .hasSize(13);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableWebFlux
+    static class Application {
+        @Bean
+        Api api() {
+            return new Api();
+        }
+
+        @Bean
+        Key<ServerWebExchange> ownKey() {
+            return Key.of(exchange -> "everyone");
+        }
+    }
+
+    @RestController
+    static class Api {
+        @GetMapping({"/api/{name}", "/open"})
+        String get() {
+            return "hello";
+        }
+
+        @PostMapping("/api/{name}")
+        String post() {
+            return "posted";
+        }
+
+        @RateLimited("strict")
+        @GetMapping("/strict")
+        String strict() {
+            return "hello";
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Down {
+        @Bean
+        Store down() {
+            return new GatedStore(
+                    MemoryStore.create(),
+                    Mono.error(() -> new StoreUnavailableException(Reason.DISCONNECTED, false, "no connection", null)));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Metered {
+        @Bean
+        MeterRegistry registry() {
+            return new SimpleMeterRegistry();
+        }
+    }
+}
