@@ -71,6 +71,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         this.tauTicks = cell ? ticks.longValueExact() : 0;
         this.perUnit = interval.ticks;
         this.one = new Check(1, 1, false);
+        Script.load("gcra");
     }
 
     /**
