@@ -145,9 +145,9 @@ public abstract class RedisServer implements AutoCloseable {
             if (length < 0) {
                 return null;
             }
-            String text = new String(in.readNBytes(length), StandardCharsets.UTF_8);
-            line();
-            return text;
+            byte[] text = in.readNBytes(length);
+            in.skipNBytes(2);
+            return new String(text, StandardCharsets.UTF_8);
         }
 
         private @Nullable Object list(int length) throws IOException {

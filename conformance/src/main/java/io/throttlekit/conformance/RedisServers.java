@@ -92,24 +92,30 @@ public final class RedisServers {
     static RedisServer own(int port, String... config) {
         Spawned server = new Spawned(port, List.of(config));
         server.restart();
-        LOG.log(Level.INFO, "Redis for tests: {0}, process {1} of the embedded binary", server, server.pid());
+        LOG.log(Level.INFO, "Redis for tests: {0}, process {1} of the embedded binary", server, String.valueOf(server.pid()));
         return server;
     }
 
     /** A port that is free, and whose cluster port is. */
     static int freePort() {
         for (int tries = 0; tries < 1_000; tries++) {
-            try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-                int port =
-                        socket.getLocalPort() > HIGHEST_PORT ? socket.getLocalPort() - 20_000 : socket.getLocalPort();
-                if (isFree(port) && isFree(port + 10_000)) {
-                    return port;
-                }
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
+            int port = portOfTheSystemsChoice();
+            if (port > HIGHEST_PORT) {
+                port -= 20_000;
+            }
+            if (isFree(port) && isFree(port + 10_000)) {
+                return port;
             }
         }
         throw new IllegalStateException("there is no free port");
+    }
+
+    private static int portOfTheSystemsChoice() {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static boolean isFree(int port) {

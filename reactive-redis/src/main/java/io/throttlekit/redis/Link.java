@@ -194,8 +194,7 @@ final class Link {
         stale = false;
         if (before != null) {
             before.retire();
-            context.nettyEventLoop()
-                    .schedule(() -> context.emit(v -> before.end()), ATTEMPT_NANOS, TimeUnit.NANOSECONDS);
+            context.setTimer(TimeUnit.NANOSECONDS.toMillis(ATTEMPT_NANOS), id -> before.end());
         }
         opened.connection
                 .exceptionHandler(e -> context.emit(v -> broken(opened, Failures.describe(e))))

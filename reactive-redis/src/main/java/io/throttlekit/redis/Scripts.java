@@ -19,9 +19,7 @@ final class Scripts {
      * @param sha what EVALSHA takes
      */
     @SuppressWarnings("ArrayRecordComponent") // never compared, never changed
-    record Script(byte[] text, byte[] sha) {
-        static final Script NONE = new Script(new byte[0], new byte[0]);
-    }
+    record Script(byte[] text, byte[] sha) {}
 
     private final Map<String, Script> byName = new ConcurrentHashMap<>();
 
@@ -31,10 +29,10 @@ final class Scripts {
         Script script = byName.get(program.name());
         if (script == null) {
             String text = program.text(Dialect.REDIS_LUA);
-            script = text == null ? Script.NONE : new Script(text.getBytes(StandardCharsets.UTF_8), sha1(text));
+            script = text == null ? new Script(new byte[0], new byte[0]) : new Script(text.getBytes(StandardCharsets.UTF_8), sha1(text));
             byName.put(program.name(), script);
         }
-        return script == Script.NONE ? null : script;
+        return script.text().length == 0 ? null : script;
     }
 
     private static byte[] sha1(String text) {

@@ -10,7 +10,7 @@ import java.util.HexFormat;
  * Makes the bytes of a stored key: {@code prefix:key}, such that two keys never meet and no key chooses its
  * cluster slot.
  *
- * <p>{@code {}, {@code }} and {@code %} are percent-encoded, all other characters are UTF-8. Half of a surrogate
+ * <p><code>{</code>, <code>}</code> and {@code %} are percent-encoded, all other characters are UTF-8. Half of a surrogate
  * pair, which UTF-8 has no form for, becomes the three bytes it would have as a character of its own; no
  * valid text has those.
  *
@@ -70,23 +70,28 @@ final class StoredKeys {
             } else if (c < 0x80) {
                 out[at++] = (byte) c;
             } else if (c < 0x800) {
-                out[at++] = (byte) (0xC0 | c >> 6);
-                out[at++] = (byte) (0x80 | c & 0x3F);
+                out[at++] = (byte) (0xC0 | (c >> 6));
+                out[at++] = tail(c);
             } else if (Character.isHighSurrogate(c)
                     && i + 1 < key.length()
                     && Character.isLowSurrogate(key.charAt(i + 1))) {
                 int point = Character.toCodePoint(c, key.charAt(++i));
-                out[at++] = (byte) (0xF0 | point >> 18);
-                out[at++] = (byte) (0x80 | point >> 12 & 0x3F);
-                out[at++] = (byte) (0x80 | point >> 6 & 0x3F);
-                out[at++] = (byte) (0x80 | point & 0x3F);
+                out[at++] = (byte) (0xF0 | (point >> 18));
+                out[at++] = tail(point >> 12);
+                out[at++] = tail(point >> 6);
+                out[at++] = tail(point);
             } else {
-                out[at++] = (byte) (0xE0 | c >> 12);
-                out[at++] = (byte) (0x80 | c >> 6 & 0x3F);
-                out[at++] = (byte) (0x80 | c & 0x3F);
+                out[at++] = (byte) (0xE0 | (c >> 12));
+                out[at++] = tail(c >> 6);
+                out[at++] = tail(c);
             }
         }
         return Arrays.copyOf(out, at);
+    }
+
+    /** A byte that goes on with a character: its lowest six bits. */
+    private static byte tail(int bits) {
+        return (byte) (0x80 | (bits & 0x3F));
     }
 
     private byte[] bounded(byte[] stored) {

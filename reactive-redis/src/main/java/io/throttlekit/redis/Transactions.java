@@ -33,7 +33,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Transactions {
     private static final int CONNECTIONS = 2;
-    private static final long FIRST_WAIT_MICROS = 500;
+    /** A try that came to nothing is repeated after up to 2, 4, 8, … ms. */
+    private static final int MAX_DOUBLINGS = 6;
+
     private static final long INJECTED_TTL_MILLIS = TimeUnit.HOURS.toMillis(1);
 
     private final Core core;
@@ -360,8 +362,8 @@ final class Transactions {
             }
             calls = List.of();
             queue = null;
-            long wait = ThreadLocalRandom.current().nextLong(FIRST_WAIT_MICROS << Math.min(most, 6));
-            context.nettyEventLoop().schedule(() -> context.emit(v -> finished(taken)), wait, TimeUnit.MICROSECONDS);
+            long wait = 1 + ThreadLocalRandom.current().nextLong(1L << Math.min(most, MAX_DOUBLINGS));
+            context.setTimer(wait, id -> finished(taken));
             assign();
         }
 

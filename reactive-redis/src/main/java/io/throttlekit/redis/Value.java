@@ -6,15 +6,22 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a key holds on the function path: {@code <expiresMicros>:<kind>:<codec bytes>}, or nothing.
- *
- * @param bytes the value as Redis has it, or null for nothing
- * @param expiresMicros from when on it is absent
- */
-@SuppressWarnings("ArrayRecordComponent") // never compared, never changed
-record Value(byte @Nullable [] bytes, long expiresMicros) {
+/** What a key holds on the function path: {@code <expiresMicros>:<kind>:<codec bytes>}, or nothing. */
+final class Value {
     static final Value NONE = new Value(null, 0);
+
+    private final byte @Nullable [] bytes;
+    private final long expiresMicros;
+
+    private Value(byte @Nullable [] bytes, long expiresMicros) {
+        this.bytes = bytes;
+        this.expiresMicros = expiresMicros;
+    }
+
+    /** The value as Redis has it, or null for nothing. */
+    byte @Nullable [] bytes() {
+        return bytes;
+    }
 
     static void checkKind(String kind) {
         if (kind.isEmpty() || kind.indexOf(':') >= 0) {
