@@ -24,6 +24,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Replays recorded operations with their expected answers, the test vectors, on any store.
@@ -193,7 +194,7 @@ public final class VectorReplay {
     }
 
     /**
-     * Replays a file. The file is read on the subscriber's thread.
+     * Replays a file. The file is read on a thread of the bounded elastic scheduler.
      *
      * @param file a file of vectors
      * @param open opens a store with the given clock; it is closed again after each suite
@@ -209,17 +210,19 @@ public final class VectorReplay {
     }
 
     private Mono<Report> replay(String name, Source source, Function<? super Clock, ? extends Store> open) {
+        // The file before may have ended on an event loop, where files must not be read.
         return Mono.defer(() -> {
-            JsonNode suites;
-            try (InputStream in = source.open()) {
-                suites = suitesOf(JSON.readTree(in));
-            } catch (IOException | IllegalArgumentException e) {
-                return Mono.just(unreadable(name, e));
-            }
-            return Flux.fromIterable(suites)
-                    .concatMap(suite -> replaySuite(name, suite, open))
-                    .reduce(Report.NONE, Report::plus);
-        });
+                    JsonNode suites;
+                    try (InputStream in = source.open()) {
+                        suites = suitesOf(JSON.readTree(in));
+                    } catch (IOException | IllegalArgumentException e) {
+                        return Mono.just(unreadable(name, e));
+                    }
+                    return Flux.fromIterable(suites)
+                            .concatMap(suite -> replaySuite(name, suite, open))
+                            .reduce(Report.NONE, Report::plus);
+                })
+                .subscribeOn(Schedulers.boundedElastic());
     }
 
     private static Report unreadable(String name, Exception e) {
