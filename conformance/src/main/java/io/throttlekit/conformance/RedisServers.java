@@ -92,7 +92,11 @@ public final class RedisServers {
     static RedisServer own(int port, String... config) {
         Spawned server = new Spawned(port, List.of(config));
         server.restart();
-        LOG.log(Level.INFO, "Redis for tests: {0}, process {1} of the embedded binary", server, String.valueOf(server.pid()));
+        LOG.log(
+                Level.INFO,
+                "Redis for tests: {0}, process {1} of the embedded binary",
+                server,
+                String.valueOf(server.pid()));
         return server;
     }
 

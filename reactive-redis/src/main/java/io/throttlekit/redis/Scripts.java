@@ -29,7 +29,9 @@ final class Scripts {
         Script script = byName.get(program.name());
         if (script == null) {
             String text = program.text(Dialect.REDIS_LUA);
-            script = text == null ? new Script(new byte[0], new byte[0]) : new Script(text.getBytes(StandardCharsets.UTF_8), sha1(text));
+            script = text == null
+                    ? new Script(new byte[0], new byte[0])
+                    : new Script(text.getBytes(StandardCharsets.UTF_8), sha1(text));
             byName.put(program.name(), script);
         }
         return script.text().length == 0 ? null : script;

@@ -106,7 +106,8 @@ public final class BenchMain {
             double store = rates.getOrDefault("store " + inFlight, Double.NaN);
             double bare = rates.getOrDefault("bare " + inFlight, Double.NaN);
             System.out.printf(
-                    "store / bare at %d in flight = %.2f%s%n", inFlight, store / bare, inFlight == 128 ? " (bar 0.8)" : "");
+                    "store / bare at %d in flight = %.2f%s%n",
+                    inFlight, store / bare, inFlight == 128 ? " (bar 0.8)" : "");
         }
         if (!tool.isEmpty()) {
             double bare = rates.getOrDefault("bare 128", Double.NaN);

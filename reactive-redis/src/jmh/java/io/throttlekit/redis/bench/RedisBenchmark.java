@@ -21,8 +21,8 @@ final class RedisBenchmark {
         String sha = String.valueOf(server.command("SCRIPT", "LOAD", script));
         String[] words = BenchMain.words(program, sha);
         words[2] = "tool:__rand_int__";
-        List<String> command = new ArrayList<>(List.of(
-                "redis-benchmark", "-h", server.host(), "-p", String.valueOf(server.port())));
+        List<String> command =
+                new ArrayList<>(List.of("redis-benchmark", "-h", server.host(), "-p", String.valueOf(server.port())));
         command.addAll(List.of("-c", "1", "-P", "128", "-n", "500000", "-r", "1000", "-q", "EVALSHA"));
         command.addAll(Arrays.asList(words));
         List<Double> rates = new ArrayList<>();
