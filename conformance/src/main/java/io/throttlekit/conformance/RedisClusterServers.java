@@ -144,7 +144,29 @@ public final class RedisClusterServers implements AutoCloseable {
      * @return 0 to 16383
      */
     public int slotOf(String storedKey) {
-        return Integer.parseInt(text(masters.get(0), "CLUSTER", "KEYSLOT", storedKey));
+        return Integer.parseInt(text(masters.get(masters.size() - 1), "CLUSTER", "KEYSLOT", storedKey));
+    }
+
+    /**
+     * Awaits that a master's replica has all that the master has.
+     *
+     * @param master one of the masters
+     */
+    public void awaitReplicated(RedisServer master) {
+        RedisServer replica = replicas.get(masters.indexOf(master));
+        await(
+                "the replica has caught up",
+                () -> offset(master, "master_repl_offset") == offset(replica, "slave_repl_offset"));
+    }
+
+    private static long offset(RedisServer node, String field) {
+        return text(node, "INFO", "replication")
+                .lines()
+                .filter(line -> line.startsWith(field + ":"))
+                .mapToLong(line ->
+                        Long.parseLong(line.substring(field.length() + 1).strip()))
+                .findFirst()
+                .orElse(-1);
     }
 
     /**

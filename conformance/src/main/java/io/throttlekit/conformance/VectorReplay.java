@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -210,19 +211,22 @@ public final class VectorReplay {
     }
 
     private Mono<Report> replay(String name, Source source, Function<? super Clock, ? extends Store> open) {
-        // The file before may have ended on an event loop, where files must not be read.
-        return Mono.defer(() -> {
-                    JsonNode suites;
-                    try (InputStream in = source.open()) {
-                        suites = suitesOf(JSON.readTree(in));
-                    } catch (IOException | IllegalArgumentException e) {
-                        return Mono.just(unreadable(name, e));
-                    }
-                    return Flux.fromIterable(suites)
-                            .concatMap(suite -> replaySuite(name, suite, open))
-                            .reduce(Report.NONE, Report::plus);
-                })
-                .subscribeOn(Schedulers.boundedElastic());
+        return mayBlock(() -> {
+            JsonNode suites;
+            try (InputStream in = source.open()) {
+                suites = suitesOf(JSON.readTree(in));
+            } catch (IOException | IllegalArgumentException e) {
+                return Mono.just(unreadable(name, e));
+            }
+            return Flux.fromIterable(suites)
+                    .concatMap(suite -> mayBlock(() -> replaySuite(name, suite, open)))
+                    .reduce(Report.NONE, Report::plus);
+        });
+    }
+
+    /** What came before may have ended on an event loop, where no file and no random source must be read. */
+    private static Mono<Report> mayBlock(Supplier<Mono<Report>> next) {
+        return Mono.defer(next).subscribeOn(Schedulers.boundedElastic());
     }
 
     private static Report unreadable(String name, Exception e) {

@@ -138,11 +138,7 @@ elseif op == 'refund' then
     if tokens >= capacity then
       tokens, grains = capacity, 0
     end
-    if tokens == capacity and at <= now then
-      redis.call('DEL', key)
-    else
-      write()
-    end
+    write()
   end
 end
 return {granted, now, at, tokens, grains}

@@ -49,9 +49,12 @@ final class Info {
         return keys;
     }
 
+    /** Milliseconds a key has left. */
+    static long ttl(RedisServer server, String key) {
+        return Long.parseLong(String.valueOf(server.command("PTTL", key)));
+    }
+
     static List<String> keysWithoutTtl(RedisServer server) {
-        return keys(server).stream()
-                .filter(key -> Long.valueOf(-1).equals(server.command("PTTL", key)))
-                .toList();
+        return keys(server).stream().filter(key -> ttl(server, key) == -1).toList();
     }
 }

@@ -46,7 +46,7 @@ class ProgramLawsTest extends Conformance.Laws {
                 TokenBucket.of(9_000_000, 7_777_777, Duration.ofSeconds(999_983)),
                 TokenBucket.of(1L << 50, (1L << 52) + 1, Duration.ofNanos(3_000)),
                 FixedWindow.of(5, Duration.ofSeconds(7)),
-                FixedWindow.of(Strategy.MAX_COST, Duration.ofMillis(1)),
+                FixedWindow.of(Strategy.MAX_COST - 1, Duration.ofMillis(1)),
                 SlidingWindow.of(10, SECOND),
                 SlidingWindow.of(997, Duration.ofMillis(250), 7),
                 SlidingWindow.of(3, Duration.ofSeconds(7), 1),
