@@ -216,7 +216,7 @@ class DecisionsTest {
                 .isEqualTo(List.of("5.30002099999999998", "1700000000100.007"));
         assertThat(server.command("HMGET", "throttlekit:window", "s", "c")).isEqualTo(List.of("1699999980000", "2"));
         assertThat(server.command("HMGET", "throttlekit:quota", "s", "c")).isEqualTo(List.of("1698796800000", "3"));
-        assertThat(server.command("HGETALL", "throttlekit:sliding")).isEqualTo(List.of("0", "1700000000:2"));
+        assertThat(server.command("HGETALL", "throttlekit:sliding")).isEqualTo(List.of("6", "1700000000:2"));
         assertThat(server.command("ZRANGE", "throttlekit:log", "0", "-1", "WITHSCORES"))
                 .isEqualTo(List.of(
                         "jvm:1700000000100:000000000001",

@@ -24,16 +24,20 @@ class ProgramLawsTest extends Conformance.Laws {
 
     @Override
     protected int timelines() {
-        return 50;
+        return 10;
     }
 
     @Override
     protected int operations() {
-        return 40;
+        return 60;
     }
 
     @Override
     protected Stream<Strategy<?>> strategies() {
+        return all();
+    }
+
+    static Stream<Strategy<?>> all() {
         return Stream.of(
                 Gcra.of(27, SECOND),
                 Gcra.of(2_000, SECOND).withBurst(1),
