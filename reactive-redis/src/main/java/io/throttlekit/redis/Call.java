@@ -2,7 +2,8 @@ package io.throttlekit.redis;
 
 import io.throttlekit.StoreUnavailableException;
 import io.throttlekit.StoreUnavailableException.Reason;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
@@ -22,9 +23,15 @@ abstract class Call<R> implements Subscription {
     private static final int ENDED = 3;
     private static final int CANCELLED = 4;
 
-    @SuppressWarnings("rawtypes") // an updater cannot be told the parameter
-    private static final AtomicIntegerFieldUpdater<Call> STATE =
-            AtomicIntegerFieldUpdater.newUpdater(Call.class, "state");
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Call.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
     final Core core;
     final Lane lane;
@@ -79,7 +86,7 @@ abstract class Call<R> implements Subscription {
 
     @Override
     public final void cancel() {
-        STATE.lazySet(this, CANCELLED);
+        state = CANCELLED;
     }
 
     final boolean isOver() {

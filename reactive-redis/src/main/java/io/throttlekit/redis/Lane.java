@@ -18,6 +18,9 @@ import reactor.util.concurrent.Queues;
  * <p>Any thread hands a call in; the rest happens on the event loop. All calls of a store have the same
  * deadline, so they expire in the order in which they came, and one timer for the oldest serves all.
  *
+ * <p>A signal may run code that calls again, at once and on this very stack. So every loop here takes a call out of
+ * its queue before it signals, and expects the queue to be another one afterwards.
+ *
  * <p>A connection that owes an answer for longer than a deadline gets no further commands: they wait here, and
  * expire here unsent, rather than pile up in a socket and be charged all at once when a frozen server thaws.
  * When it stays silent, it is given up for a new one.
@@ -60,6 +63,11 @@ final class Lane implements Link.User {
 
     /** Takes a call, from any thread. */
     void submit(Call<?> call) {
+        if (context.isRunningOnContext()) {
+            arrive(call, call.startedNanos);
+            watch(call.startedNanos);
+            return;
+        }
         inbox.add(call);
         if (arrivals.getAndIncrement() == 0) {
             try {
@@ -80,15 +88,15 @@ final class Lane implements Link.User {
         do {
             long now = System.nanoTime();
             for (Call<?> call = inbox.poll(); call != null; call = inbox.poll()) {
-                tracked.add(call);
-                take(call, now);
+                arrive(call, now);
             }
             seen = arrivals.addAndGet(-seen);
         } while (seen != 0);
-        watch();
+        watch(System.nanoTime());
     }
 
-    private void take(Call<?> call, long now) {
+    private void arrive(Call<?> call, long now) {
+        tracked.add(call);
         if (closed) {
             release(call);
             call.signalError(Failures.closed(false));
@@ -201,7 +209,10 @@ final class Lane implements Link.User {
 
     private void flush(Wire wire, long now) {
         for (int waiting = pending.size(); waiting > 0; waiting--) {
-            write(pending.remove(), wire, now);
+            CommandCall<?> call = pending.poll();
+            if (call != null) {
+                write(call, wire, now);
+            }
         }
     }
 
@@ -217,7 +228,10 @@ final class Lane implements Link.User {
     @Override
     public boolean failed(long startedNanos, Throwable cause) {
         for (int waiting = pending.size(); waiting > 0; waiting--) {
-            CommandCall<?> call = pending.remove();
+            CommandCall<?> call = pending.poll();
+            if (call == null) {
+                break;
+            }
             if (call.isOver()) {
                 release(call);
             } else if (call.startedNanos - startedNanos <= 0) {
@@ -243,16 +257,14 @@ final class Lane implements Link.User {
     }
 
     /** Ends what is overdue, and sets the timer for what comes next. */
-    void watch() {
-        long now = System.nanoTime();
-        for (Call<?> call = tracked.peek(); call != null; call = tracked.peek()) {
+    private void watch(long now) {
+        for (Call<?> call = tracked.peek();
+                call != null && (!call.held || call.deadlineNanos - now <= 0);
+                call = tracked.peek()) {
+            tracked.remove();
             if (call.held) {
-                if (call.deadlineNanos - now > 0) {
-                    break;
-                }
                 expire(call);
             }
-            tracked.remove();
         }
         while (!pending.isEmpty() && pending.peek().isOver()) {
             pending.remove();
@@ -289,7 +301,7 @@ final class Lane implements Link.User {
 
     private void timer() {
         timer = null;
-        watch();
+        watch(System.nanoTime());
     }
 
     /** Fails all calls and ends the connections. */

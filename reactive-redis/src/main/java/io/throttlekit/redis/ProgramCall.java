@@ -1,13 +1,10 @@
 package io.throttlekit.redis;
 
 import io.throttlekit.Clock;
-import io.throttlekit.Program;
-import io.throttlekit.redis.Scripts.Script;
 import io.vertx.redis.client.Command;
 import io.vertx.redis.client.Request;
 import io.vertx.redis.client.Response;
 import io.vertx.redis.client.ResponseType;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -29,15 +26,13 @@ final class ProgramCall<R> extends CommandCall<R> {
     private static final int OPERATION = 4;
     private static final int NUMBERS = 5;
 
-    private final Program<R> program;
-    private final Script script;
+    private final Prepared<R> prepared;
     private Object[] arguments = {};
     private boolean again;
 
-    ProgramCall(Core core, Lane lane, byte[] key, CoreSubscriber<? super R> actual, Program<R> program, Script script) {
+    ProgramCall(Core core, Lane lane, byte[] key, CoreSubscriber<? super R> actual, Prepared<R> prepared) {
         super(core, lane, key, actual);
-        this.program = program;
-        this.script = script;
+        this.prepared = prepared;
     }
 
     @Override
@@ -47,38 +42,34 @@ final class ProgramCall<R> extends CommandCall<R> {
     }
 
     private Object[] arguments(long clientMicros) {
-        List<Long> numbers = program.args(clientMicros);
+        List<byte[]> numbers = prepared.numbers(clientMicros);
         Object[] all = new Object[NUMBERS + numbers.size()];
-        all[TEXT] = script.sha();
+        all[TEXT] = prepared.script.sha();
         all[KEYS] = ONE_KEY;
         all[KEY] = key;
         all[CLOCK] = NOTHING;
-        all[OPERATION] = program.operation().getBytes(StandardCharsets.US_ASCII);
+        all[OPERATION] = prepared.operation;
         for (int i = 0; i < numbers.size(); i++) {
-            all[NUMBERS + i] = digits(numbers.get(i));
+            all[NUMBERS + i] = numbers.get(i);
         }
         return all;
-    }
-
-    private static byte[] digits(long number) {
-        return Long.toString(number).getBytes(StandardCharsets.ISO_8859_1);
     }
 
     @Override
     Request request() {
         Clock clock = core.clock();
         if (clock != null) {
-            arguments[CLOCK] = digits(clock.epochMicros());
+            arguments[CLOCK] = Prepared.digits(clock.epochMicros());
         }
-        return Request.cmd(arguments[TEXT] == script.text() ? Command.EVAL : Command.EVALSHA, arguments);
+        return Request.cmd(arguments[TEXT] == prepared.script.text() ? Command.EVAL : Command.EVALSHA, arguments);
     }
 
     @Override
     boolean sendScript() {
-        if (arguments[TEXT] == script.text()) {
+        if (arguments[TEXT] == prepared.script.text()) {
             return false;
         }
-        arguments[TEXT] = script.text();
+        arguments[TEXT] = prepared.script.text();
         return true;
     }
 
@@ -91,7 +82,7 @@ final class ProgramCall<R> extends CommandCall<R> {
         }
         R answer;
         try {
-            answer = program.read(reply);
+            answer = prepared.program.read(reply);
             if (answer == null && !again) {
                 again = true;
                 arguments = arguments(reply.get(1));
@@ -102,7 +93,8 @@ final class ProgramCall<R> extends CommandCall<R> {
             return true;
         }
         if (answer == null) {
-            signalError(new IllegalStateException("program " + program.name() + " asked twice for another time"));
+            signalError(
+                    new IllegalStateException("program " + prepared.program.name() + " asked twice for another time"));
         } else {
             signal(answer);
         }
@@ -120,10 +112,14 @@ final class ProgramCall<R> extends CommandCall<R> {
             if (number == null) {
                 return null;
             }
-            try {
-                numbers[i] = number.toLong();
-            } catch (RuntimeException e) {
-                return null;
+            if (number.type() == ResponseType.NUMBER && number.toNumber() instanceof Long plain) {
+                numbers[i] = plain;
+            } else {
+                try {
+                    numbers[i] = number.toLong();
+                } catch (RuntimeException e) {
+                    return null;
+                }
             }
         }
         return Arrays.asList(numbers);

@@ -1,11 +1,9 @@
 package io.throttlekit.redis;
 
 import io.throttlekit.Clock;
-import io.throttlekit.Program;
 import io.throttlekit.Store;
 import io.throttlekit.StoreUnavailableException;
 import io.throttlekit.Transform;
-import io.throttlekit.redis.Scripts.Script;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -75,8 +73,8 @@ public final class RedisStore implements Store {
      */
     private final Core core;
     private final StoredKeys keys;
-    private final Scripts scripts = new Scripts();
-    private final boolean programs;
+    private final Programs programs = new Programs();
+    private final boolean usesPrograms;
     private final Lane[] lanes;
     private final List<ContextInternal> contexts;
     private final @Nullable Vertx owned;
@@ -88,7 +86,7 @@ public final class RedisStore implements Store {
         this.owned = owns ? vertx : null;
         this.core = new Core(builder.deadline.toNanos(), builder.maxInFlight, builder.maxRetries, builder.clock);
         this.keys = new StoredKeys(builder.prefix);
-        this.programs = builder.programs;
+        this.usesPrograms = builder.programs;
         this.contexts = new ArrayList<>();
         this.lanes = new Lane[builder.connections];
         for (int i = 0; i < lanes.length; i++) {
@@ -191,14 +189,11 @@ public final class RedisStore implements Store {
     public <S, R> Mono<R> apply(String key, Transform<S, R> transform) {
         byte[] stored = keys.of(key);
         Lane lane = laneOf(key);
-        Program<R> program =
-                programs ? Objects.requireNonNull(transform, "transform").program() : null;
-        Script script = program == null ? null : scripts.of(program);
-        if (program == null || script == null) {
-            Objects.requireNonNull(transform, "transform");
-            return CallMono.of(actual -> new FunctionCall<>(core, lane, stored, actual, transform));
-        }
-        return CallMono.of(actual -> new ProgramCall<>(core, lane, stored, actual, program, script));
+        Objects.requireNonNull(transform, "transform");
+        Prepared<R> program = usesPrograms ? programs.of(transform) : null;
+        return program == null
+                ? CallMono.of(actual -> new FunctionCall<>(core, lane, stored, actual, transform))
+                : CallMono.of(actual -> new ProgramCall<>(core, lane, stored, actual, program));
     }
 
     @Override

@@ -163,18 +163,24 @@ final class Transactions {
         public boolean failed(long startedNanos, Throwable cause) {
             boolean alone = workers.stream().allMatch(worker -> worker.link.wire() == null);
             for (int waiting = alone ? ready.size() : 0; waiting > 0; waiting--) {
-                KeyQueue stuck = ready.remove();
-                for (int calls = stuck.waiting.size(); calls > 0; calls--) {
-                    FunctionCall<?, ?> call = stuck.waiting.remove();
-                    if (call.startedNanos - startedNanos <= 0) {
-                        fail(call, Failures.disconnected(false, cause));
-                    } else {
-                        stuck.waiting.add(call);
-                    }
+                KeyQueue stuck = ready.poll();
+                if (stuck != null) {
+                    failOlder(stuck, startedNanos, cause);
+                    finished(stuck);
                 }
-                finished(stuck);
             }
             return !ready.isEmpty();
+        }
+
+        private void failOlder(KeyQueue stuck, long startedNanos, Throwable cause) {
+            for (int calls = stuck.waiting.size(); calls > 0; calls--) {
+                FunctionCall<?, ?> call = stuck.waiting.remove();
+                if (call.startedNanos - startedNanos <= 0) {
+                    fail(call, Failures.disconnected(false, cause));
+                } else {
+                    stuck.waiting.add(call);
+                }
+            }
         }
 
         void start(Wire wire, KeyQueue taken) {
