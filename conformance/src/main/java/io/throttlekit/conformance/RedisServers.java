@@ -12,9 +12,11 @@ import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.wait.strategy.Wait;
@@ -59,11 +61,27 @@ public final class RedisServers {
     }
 
     private static boolean dockerAnswers() {
+        if (!mayHaveDocker()) {
+            return false;
+        }
         try {
             return DockerClientFactory.instance().isDockerAvailable();
         } catch (IllegalStateException | NoClassDefFoundError e) {
             return false;
         }
+    }
+
+    /** Whether there is a trace of an engine; looking for one in earnest takes seconds and is noisy. */
+    private static boolean mayHaveDocker() {
+        String home = System.getProperty("user.home", "/");
+        String run = System.getenv().getOrDefault("XDG_RUNTIME_DIR", "/run");
+        return System.getenv("DOCKER_HOST") != null
+                || Stream.of(
+                                Path.of("/var/run/docker.sock"),
+                                Path.of(home, ".docker", "run", "docker.sock"),
+                                Path.of(home, ".testcontainers.properties"),
+                                Path.of(run, "docker.sock"))
+                        .anyMatch(Files::exists);
     }
 
     @SuppressWarnings("resource") // closed with the server that is returned

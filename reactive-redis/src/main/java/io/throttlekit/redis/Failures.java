@@ -31,7 +31,12 @@ final class Failures {
         /** Redis refused it. */
         REFUSED,
         /** It was written, and the connection broke. */
-        UNKNOWN_FATE
+        UNKNOWN_FATE;
+
+        /** Whether Redis said so. */
+        boolean isReply() {
+            return this == NO_SCRIPT || this == READ_ONLY || this == MISMATCH || this == REFUSED;
+        }
     }
 
     private static final Pattern USER_INFO = Pattern.compile("://[^/\\s]*@");

@@ -143,9 +143,10 @@ final class Lane implements Link.User {
         }
         long now = System.nanoTime();
         boolean wasSilent = wire.silentNanos(now) > core.deadlineNanos();
-        wire.answered(now);
-        if (failure != null) {
-            failed(call, wire, failure, now);
+        Failures.Kind kind = failure == null ? null : Failures.of(failure);
+        wire.answered(now, kind == null || kind.isReply());
+        if (kind != null && failure != null) {
+            failed(call, wire, kind, failure, now);
         } else if (call.isOver() || call.read(response)) {
             release(call);
         } else {
@@ -156,8 +157,7 @@ final class Lane implements Link.User {
         }
     }
 
-    private void failed(CommandCall<?> call, Wire wire, Throwable failure, long now) {
-        Failures.Kind kind = Failures.of(failure);
+    private void failed(CommandCall<?> call, Wire wire, Failures.Kind kind, Throwable failure, long now) {
         switch (kind) {
             case NOT_SENT -> {
                 link.broken(wire, "it is closed");

@@ -17,6 +17,7 @@ import io.vertx.redis.client.RedisClientType;
 import io.vertx.redis.client.RedisCluster;
 import io.vertx.redis.client.RedisClusterTransactions;
 import io.vertx.redis.client.RedisOptions;
+import io.vertx.redis.client.RedisReplicas;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
@@ -45,8 +46,8 @@ import reactor.core.publisher.Mono;
  * store connects by itself and again after a failure; a call that finds it disconnected makes it try. A
  * call that was sent is never sent a second time unless Redis said that it did nothing.
  *
- * <p><b>Threads.</b> A {@code Mono} signals on the event loop of its connection. Do not block there:
- * {@code publishOn} first. Cancelling takes effect for a command that was not sent yet; one that was sent
+ * <p><b>Threads.</b> A {@code Mono} signals on the event loop of its connection; one that is refused at once, on the
+ * thread that requested. Do not block there: {@code publishOn} first. Cancelling takes effect for a command that was not sent yet; one that was sent
  * may charge.
  *
  * <p><b>Errors.</b> {@link StoreUnavailableException}, whose {@code mayHaveCharged} is true only for a command
@@ -387,7 +388,7 @@ public final class RedisStore implements Store {
             if (redis != null) {
                 return new Connector.Borrowing(redis, isCluster(redis));
             }
-            RedisOptions tuned = new RedisOptions(options)
+            RedisOptions tuned = masterOnly()
                     .setMaxWaitingHandlers(Math.max(options.getMaxWaitingHandlers(), maxInFlight + SPARE_HANDLERS));
             return owning(vertx, tuned);
         }
@@ -396,8 +397,12 @@ public final class RedisStore implements Store {
             if (redis != null) {
                 return new Connector.Borrowing(redis, isCluster(redis));
             }
-            return owning(
-                    vertx, new RedisOptions(options).setClusterTransactions(RedisClusterTransactions.SINGLE_NODE));
+            return owning(vertx, masterOnly().setClusterTransactions(RedisClusterTransactions.SINGLE_NODE));
+        }
+
+        /** A replica's answer would be an old one. */
+        private RedisOptions masterOnly() {
+            return new RedisOptions(options).setUseReplicas(RedisReplicas.NEVER);
         }
 
         private static Connector owning(Vertx vertx, RedisOptions options) {

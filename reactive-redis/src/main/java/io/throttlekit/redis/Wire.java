@@ -31,9 +31,16 @@ final class Wire {
         }
     }
 
-    void answered(long nowNanos) {
+    /**
+     * A command is no longer owed an answer.
+     *
+     * @param heard whether that is since the answer came
+     */
+    void answered(long nowNanos, boolean heard) {
         unanswered--;
-        heardNanos = nowNanos;
+        if (heard) {
+            heardNanos = nowNanos;
+        }
         if (retired && unanswered == 0) {
             end();
         }

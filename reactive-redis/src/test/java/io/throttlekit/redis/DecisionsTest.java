@@ -16,6 +16,7 @@ import io.throttlekit.strategy.Quota;
 import io.throttlekit.strategy.SlidingWindow;
 import io.throttlekit.strategy.SlidingWindowLog;
 import io.throttlekit.strategy.TokenBucket;
+import io.throttlekit.strategy.WindowState;
 import io.vertx.core.Vertx;
 import io.vertx.redis.client.RedisOptions;
 import java.time.Duration;
@@ -309,13 +310,19 @@ class DecisionsTest {
     }
 
     @Test
-    void asksOnceMoreWhenTheServersPeriodIsAnother() {
+    void asksOnceMoreWhenItsPeriodsDoNotHoldTheServersTime() {
         RedisStore store = store();
-        Limiter limiter = limiter(store, Quota.fixed(5, Duration.ofDays(1)));
-        Limiter daily = limiter(store, Quota.daily(5));
+        Strategy<WindowState> daily = Quota.daily(5);
+        Await.value(store.apply("skewed", daily.check(1, 1)));
+        long scripts = Info.calls(server, "evalsha");
 
-        assertThat(Await.value(limiter.check("fixed")).remaining()).isEqualTo(4);
-        assertThat(Await.value(daily.check("daily")).remaining()).isEqualTo(4);
+        Decision second = Await.value(store.apply("skewed", new Skewed<>(daily.check(1, 1), 1)));
+        Throwable twice = Await.error(store.apply("skewed", new Skewed<>(daily.check(1, 1), 2)));
+
+        assertThat(second.remaining()).isEqualTo(3);
+        assertThat(twice).isInstanceOf(IllegalStateException.class);
+        assertThat(Await.value(store.apply("skewed", daily.peek())).remaining()).isEqualTo(3);
+        assertThat(Info.calls(server, "evalsha")).isEqualTo(scripts + 5);
     }
 
     @Test

@@ -72,6 +72,7 @@ public final class BenchMain {
                 }
                 System.err.println("round " + round + " of " + rounds + " done");
             }
+            store.close().block();
             List<Double> tool = RedisBenchmark.rounds(server, program, script, rounds);
             print(results, tool);
         } finally {
