@@ -60,7 +60,7 @@ public final class Replay {
     /** Starts a server that nothing else uses, where the store has one. */
     private static final Map<String, Function<Route, Backend>> BACKENDS = Map.of(
             "memory", route -> Replay::memory,
-            "redis", route -> notYet("redis"),
+            "redis", RedisBackend::start,
             "pg", route -> notYet("pg"));
 
     private static Store memory(Clock clock) {

@@ -73,6 +73,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         this.perUnit = interval.ticks;
         this.unit = new Divisor(perUnit);
         this.one = new Check(1, 1, false);
+        Script.load("gcra");
     }
 
     /**
