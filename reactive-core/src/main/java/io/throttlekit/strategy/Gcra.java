@@ -277,7 +277,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         }
 
         @Override
-        public long next(long before, long now) {
+        public long next(long before, long now, long nowMicros) {
             long tat = Math.max(before, now);
             long room = tau - (tat - now);
             if (minTicks > room) {
@@ -356,7 +356,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         }
 
         @Override
-        public long next(long before, long now) {
+        public long next(long before, long now, long nowMicros) {
             return before;
         }
 
@@ -406,7 +406,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         }
 
         @Override
-        public long next(long before, long now) {
+        public long next(long before, long now, long nowMicros) {
             if (before <= now) {
                 return before;
             }
