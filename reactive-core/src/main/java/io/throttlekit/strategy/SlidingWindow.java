@@ -426,7 +426,8 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
 
         @Override
         public long expiresAt(State state) {
-            long ms = Exact.ceilDiv(Math.multiplyExact(state.newest + 1, state.windowMs), state.counts.length - 1) + state.windowMs;
+            long ms = Exact.ceilDiv(Math.multiplyExact(state.newest + 1, state.windowMs), state.counts.length - 1)
+                    + state.windowMs;
             return Math.multiplyExact(ms, 1000L);
         }
 
