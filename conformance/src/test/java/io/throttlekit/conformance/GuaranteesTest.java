@@ -68,13 +68,12 @@ class GuaranteesTest {
 
     /** Moves on by anything from nothing to a bit more than a window. */
     private void moveOn(Strategy<?> strategy, Random random) {
-        long by =
-                switch (random.nextInt(6)) {
-                    case 0, 1 -> 0;
-                    case 2 -> random.nextLong(2_000);
-                    case 3, 4 -> random.nextLong(2 + 2 * windowMicros(strategy) / strategy.limit());
-                    default -> random.nextLong(1 + windowMicros(strategy) * 5 / 4);
-                };
+        long by = switch (random.nextInt(6)) {
+            case 0, 1 -> 0;
+            case 2 -> random.nextLong(2_000);
+            case 3, 4 -> random.nextLong(2 + 2 * windowMicros(strategy) / strategy.limit());
+            default -> random.nextLong(1 + windowMicros(strategy) * 5 / 4);
+        };
         clock.set(clock.epochMicros() + by);
     }
 
@@ -126,7 +125,8 @@ class GuaranteesTest {
         List<Taken> taken = new ArrayList<>();
         for (int round = 0; round < ROUNDS; round++) {
             moveOn(strategy, random);
-            long granted = limiter.checkUpToSync("key", 1, cost(strategy, random)).granted();
+            long granted =
+                    limiter.checkUpToSync("key", 1, cost(strategy, random)).granted();
             if (granted > 0) {
                 taken.add(new Taken(clock.epochMicros(), granted));
             }
@@ -136,7 +136,9 @@ class GuaranteesTest {
 
     @Test
     void gcraAdmitsNoMoreThanBurstAndRateInAnyInterval() {
-        long[][] configurations = {{27, 1_000_000, 27}, {999_983, 1_000_000, 7}, {7, 250_000, 2}, {3, 86_400_000_000L, 3}};
+        long[][] configurations = {
+            {27, 1_000_000, 27}, {999_983, 1_000_000, 7}, {7, 250_000, 2}, {3, 86_400_000_000L, 3}
+        };
         for (long[] c : configurations) {
             Gcra gcra = Gcra.of(c[0], Duration.ofNanos(c[1] * 1000)).withBurst(c[2]);
 

@@ -59,7 +59,18 @@ class StrategiesAgreeWithTheirModelsTest {
         1, 2, 3, 5, 7, 10, 27, 100, 997, 2_000, 50_000, 999_983, 1_000_000, 20_000_000, 100_000_007
     };
     private static final long[] PERIODS_MS = {
-        1, 7, 250, 1_000, 1_500, 7_000, 60_000, 3_600_000, 86_400_000, 2_592_000_000L, 31_557_600_000L, 3_155_760_000_000L
+        1,
+        7,
+        250,
+        1_000,
+        1_500,
+        7_000,
+        60_000,
+        3_600_000,
+        86_400_000,
+        2_592_000_000L,
+        31_557_600_000L,
+        3_155_760_000_000L
     };
     private static final ZoneId[] ZONES = {
         ZoneId.of("UTC"),
@@ -106,9 +117,7 @@ class StrategiesAgreeWithTheirModelsTest {
     void gcra() {
         agree(random -> {
             BigDecimal limit = rate(random);
-            long periodMicros = random.nextInt(5) == 0
-                    ? 1 + random.nextInt(1_000_000)
-                    : one(PERIODS_MS, random) * 1000;
+            long periodMicros = random.nextInt(5) == 0 ? 1 + random.nextInt(1_000_000) : one(PERIODS_MS, random) * 1000;
             Duration period = Duration.of(periodMicros, ChronoUnit.MICROS);
             long burst = Math.max(1, limit.longValue());
             Gcra gcra = Gcra.of(limit, period);
@@ -156,26 +165,31 @@ class StrategiesAgreeWithTheirModelsTest {
             long anchorMs = random.nextLong(-4_000_000_000_000L, 4_000_000_000_000L);
             int buckets = 1 + random.nextInt(12);
             return switch (random.nextInt(5)) {
-                case 0 -> new Subject(
-                        limit + " a month in " + zone,
-                        Quota.monthly(limit).in(zone),
-                        new CounterModel(limit, CounterModel.months(zone)));
-                case 1 -> new Subject(
-                        limit + " a week from " + first + " in " + zone,
-                        Quota.weekly(limit).startingOn(first).in(zone),
-                        new CounterModel(limit, CounterModel.weeks(zone, first)));
-                case 2 -> new Subject(
-                        limit + " a day in " + zone,
-                        Quota.daily(limit).in(zone),
-                        new CounterModel(limit, CounterModel.days(zone)));
-                case 3 -> new Subject(
-                        limit + " per " + periodMs + " ms from " + anchorMs,
-                        Quota.fixed(limit, Duration.ofMillis(periodMs)).anchoredAt(Instant.ofEpochMilli(anchorMs)),
-                        new CounterModel(limit, CounterModel.fixed(periodMs, anchorMs)));
-                default -> new Subject(
-                        limit + " in any " + periodMs + " ms, " + buckets + " buckets",
-                        Quota.rolling(limit, Duration.ofMillis(periodMs), buckets),
-                        new SlidingWindowModel(limit, periodMs, buckets));
+                case 0 ->
+                    new Subject(
+                            limit + " a month in " + zone,
+                            Quota.monthly(limit).in(zone),
+                            new CounterModel(limit, CounterModel.months(zone)));
+                case 1 ->
+                    new Subject(
+                            limit + " a week from " + first + " in " + zone,
+                            Quota.weekly(limit).startingOn(first).in(zone),
+                            new CounterModel(limit, CounterModel.weeks(zone, first)));
+                case 2 ->
+                    new Subject(
+                            limit + " a day in " + zone,
+                            Quota.daily(limit).in(zone),
+                            new CounterModel(limit, CounterModel.days(zone)));
+                case 3 ->
+                    new Subject(
+                            limit + " per " + periodMs + " ms from " + anchorMs,
+                            Quota.fixed(limit, Duration.ofMillis(periodMs)).anchoredAt(Instant.ofEpochMilli(anchorMs)),
+                            new CounterModel(limit, CounterModel.fixed(periodMs, anchorMs)));
+                default ->
+                    new Subject(
+                            limit + " in any " + periodMs + " ms, " + buckets + " buckets",
+                            Quota.rolling(limit, Duration.ofMillis(periodMs), buckets),
+                            new SlidingWindowModel(limit, periodMs, buckets));
             };
         });
     }
@@ -215,7 +229,9 @@ class StrategiesAgreeWithTheirModelsTest {
             try {
                 subject = make.apply(random);
             } catch (IllegalArgumentException e) {
-                assertThat(e).as("what cannot be kept exact is refused in words").hasMessageMatching(".*(must be|cannot be kept exact|more than).*");
+                assertThat(e)
+                        .as("what cannot be kept exact is refused in words")
+                        .hasMessageMatching(".*(must be|cannot be kept exact|more than).*");
                 continue;
             }
             built++;
@@ -253,7 +269,10 @@ class StrategiesAgreeWithTheirModelsTest {
         }
 
         private static MemoryStore store(ManualClock clock) {
-            return MemoryStore.builder().clock(clock).sweepInterval(Duration.ZERO).build();
+            return MemoryStore.builder()
+                    .clock(clock)
+                    .sweepInterval(Duration.ZERO)
+                    .build();
         }
 
         /** Plays all operations and returns how many were answered. */
@@ -267,19 +286,18 @@ class StrategiesAgreeWithTheirModelsTest {
         }
 
         private void move() {
-            long by =
-                    switch (random.nextInt(13)) {
-                        case 0, 1, 2 -> 0;
-                        case 3 -> random.nextLong(2_000);
-                        case 4, 5 -> random.nextLong(2 + 2 * windowMicros / strategy.limit());
-                        case 6 -> random.nextLong(1 + windowMicros);
-                        case 7 -> random.nextLong(1 + 3 * windowMicros);
-                        case 8 -> -random.nextLong(2_000_000);
-                        case 9 -> -random.nextLong(1 + windowMicros);
-                        case 10 -> waitMicros;
-                        case 11 -> Math.max(0, waitMicros - 1_000);
-                        default -> random.nextInt(10) == 0 ? 3 * CENTURY_MICROS : 1;
-                    };
+            long by = switch (random.nextInt(13)) {
+                case 0, 1, 2 -> 0;
+                case 3 -> random.nextLong(2_000);
+                case 4, 5 -> random.nextLong(2 + 2 * windowMicros / strategy.limit());
+                case 6 -> random.nextLong(1 + windowMicros);
+                case 7 -> random.nextLong(1 + 3 * windowMicros);
+                case 8 -> -random.nextLong(2_000_000);
+                case 9 -> -random.nextLong(1 + windowMicros);
+                case 10 -> waitMicros;
+                case 11 -> Math.max(0, waitMicros - 1_000);
+                default -> random.nextInt(10) == 0 ? 3 * CENTURY_MICROS : 1;
+            };
             long moved = now + by;
             boolean wrapped = ((now ^ moved) & (by ^ moved)) < 0;
             if (!wrapped) {

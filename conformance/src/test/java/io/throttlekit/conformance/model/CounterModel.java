@@ -145,7 +145,8 @@ public final class CounterModel extends Model {
         State at = at(nowMicros);
         boolean thisWindow = resetAtMs == null || resetAtMs(nowMicros).equals(BigInteger.valueOf(resetAtMs));
         if (thisWindow && at.count.signum() > 0) {
-            state = new State(at.start, at.count.subtract(BigInteger.valueOf(cost)).max(BigInteger.ZERO));
+            state = new State(
+                    at.start, at.count.subtract(BigInteger.valueOf(cost)).max(BigInteger.ZERO));
         }
     }
 }

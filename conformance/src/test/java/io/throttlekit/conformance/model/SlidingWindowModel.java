@@ -125,7 +125,9 @@ public final class SlidingWindowModel extends Model {
     @Override
     BigInteger fullAtMs(long nowMicros) {
         boolean unused = estimate(nowMicros).compareTo(Ratio.ZERO) == 0;
-        return unused ? ms(Ratio.of(nowMicros)) : when(nowMicros, BigInteger.ZERO).ceil();
+        return unused
+                ? ms(Ratio.of(nowMicros))
+                : when(nowMicros, BigInteger.ZERO).ceil();
     }
 
     @Override
