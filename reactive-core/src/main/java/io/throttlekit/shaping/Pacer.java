@@ -100,6 +100,7 @@ final class Pacer<T> implements CoreSubscriber<T>, Subscription, Scannable {
     private @Nullable Tick tick;
     private long nowMicros;
     private long nowNanos;
+    private long seenNanos;
     private boolean nanosKnown;
     private int sameTime;
 
@@ -373,7 +374,8 @@ final class Pacer<T> implements CoreSubscriber<T>, Subscription, Scannable {
             fail(Operators.onOperatorError(null, e, arrival.element(), context));
             return;
         }
-        if (departure.accepted() && departure.waitMicros() == 0 && (known == null || !known.hasDepartures())) {
+        boolean free = departure.accepted() && (known == null || !known.hasDepartures());
+        if (free && departure.waitMicros() == 0) {
             emit(arrival.element());
             return;
         }
@@ -381,10 +383,23 @@ final class Pacer<T> implements CoreSubscriber<T>, Subscription, Scannable {
             nanosKnown = true;
             nowMicros = sync.nowMicros();
             nowNanos = scheduler.now(TimeUnit.NANOSECONDS);
+            seenNanos = nowNanos;
         }
         // The departure is that of a reading before these two, if elements left in between.
-        long waitMicros = departure.decidedAtMicros() + departure.waitMicros() - nowMicros;
-        settle(held.lane(key, known), arrival, departure, nowNanos + Timers.nanos(waitMicros));
+        long atNanos = nowNanos + departure.waitNanos() + Timers.nanos(departure.decidedAtMicros() - nowMicros);
+        if (free && isPast(atNanos)) {
+            emit(arrival.element());
+        } else {
+            settle(held.lane(key, known), arrival, departure, atNanos);
+        }
+    }
+
+    /** At rates of many per microsecond one reading of the clock does for many elements. */
+    private boolean isPast(long atNanos) {
+        if (atNanos - seenNanos > 0) {
+            seenNanos = scheduler.now(TimeUnit.NANOSECONDS);
+        }
+        return atNanos - seenNanos <= 0;
     }
 
     private void accept(Answer answer) {
@@ -403,7 +418,7 @@ final class Pacer<T> implements CoreSubscriber<T>, Subscription, Scannable {
         if (departure.accepted() && departure.waitMicros() == 0 && !lane.hasDepartures()) {
             emit(answer.arrival.element());
         } else {
-            settle(lane, answer.arrival, departure, answer.nanos + Timers.nanos(departure.waitMicros()));
+            settle(lane, answer.arrival, departure, answer.nanos + departure.waitNanos());
         }
         advance(lane);
     }

@@ -176,7 +176,8 @@ public interface Shaper {
      * An operator that lets elements through one by one, each in the line of its key.
      *
      * <p><b>Time.</b> No element leaves before its departure. Departures are instants of the line, so one that
-     * leaves late does not delay the next: there is no drift. Elements of a key keep their order; those of
+     * leaves late does not delay the next: there is no drift, as long as no more than {@link Pacing#ahead}
+     * intervals are to be caught up. Elements of a key keep their order; those of
      * different keys leave in the order of their departures.
      *
      * <p><b>Demand.</b> Elements are asked for, and reserved, only against demand, and at most

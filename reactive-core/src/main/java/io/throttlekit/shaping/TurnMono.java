@@ -157,10 +157,10 @@ final class TurnMono extends Mono<Void> {
         }
 
         private void await(Departure departure) {
-            atNanos = scheduler.now(TimeUnit.NANOSECONDS) + Timers.nanos(departure.waitMicros());
+            atNanos = scheduler.now(TimeUnit.NANOSECONDS) + departure.waitNanos();
             place = departure;
             if (compareAndSet(RESERVING, WAITING)) {
-                arm();
+                wake(departure.waitNanos());
             } else {
                 giveBack();
             }
@@ -173,10 +173,14 @@ final class TurnMono extends Mono<Void> {
             long left = atNanos - scheduler.now(TimeUnit.NANOSECONDS);
             if (left <= 0) {
                 signal(WAITING, null);
-                return;
+            } else {
+                wake(left);
             }
+        }
+
+        private void wake(long nanos) {
             try {
-                timer.replace(scheduler.schedule(this::arm, Timers.bounded(left), TimeUnit.NANOSECONDS));
+                timer.replace(scheduler.schedule(this::arm, Timers.bounded(nanos), TimeUnit.NANOSECONDS));
             } catch (RejectedExecutionException e) {
                 giveBack();
                 signal(WAITING, Operators.onRejectedExecution(e, actual.currentContext()));
