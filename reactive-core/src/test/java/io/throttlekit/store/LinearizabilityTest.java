@@ -135,35 +135,35 @@ class LinearizabilityTest {
 
     @Test
     void keysOfCellsInChosenInterleavings() {
-        modelChecking(2).check(CellKeys.class);
+        modelChecking(5, 60).check(CellKeys.class);
     }
 
     @Test
     void expiryOfCellsInChosenInterleavings() {
-        modelChecking(2).check(CellExpiry.class);
+        modelChecking(12, 150).check(CellExpiry.class);
     }
 
     @Test
     void expiryOfSectionsInChosenInterleavings() {
-        modelChecking(2).check(SectionExpiry.class);
+        modelChecking(5, 60).check(SectionExpiry.class);
     }
 
     private static StressOptions stress() {
         return new StressOptions()
-                .iterations(10)
-                .invocationsPerIteration(500)
+                .iterations(5)
+                .invocationsPerIteration(300)
                 .threads(2)
                 .actorsPerThread(3)
                 .actorsBefore(1)
                 .actorsAfter(1);
     }
 
-    private static ModelCheckingOptions modelChecking(int actors) {
+    private static ModelCheckingOptions modelChecking(int iterations, int invocations) {
         return new ModelCheckingOptions()
-                .iterations(15)
-                .invocationsPerIteration(200)
+                .iterations(iterations)
+                .invocationsPerIteration(invocations)
                 .threads(2)
-                .actorsPerThread(actors)
+                .actorsPerThread(2)
                 .actorsBefore(0)
                 .actorsAfter(1);
     }
