@@ -129,7 +129,7 @@ public final class MemoryStore implements SyncStore {
         long now = (nowMicros - originMicros) * scalar.ticksPerMicro();
         long before = cell.ticks();
         while (before != Entry.Cell.DEAD) {
-            long after = scalar.next(before, now);
+            long after = scalar.next(before, now, nowMicros);
             long witness = after == before ? before : cell.replace(before, after);
             if (witness == before) {
                 return scalar.readTicks(before, after, now, nowMicros);
@@ -166,7 +166,7 @@ public final class MemoryStore implements SyncStore {
         Objects.requireNonNull(key, "key");
         if (transform instanceof ScalarTransform<S, R> scalar && inRange(scalar, nowMicros)) {
             long now = (nowMicros - originMicros) * scalar.ticksPerMicro();
-            long after = scalar.next(ScalarTransform.ABSENT, now);
+            long after = scalar.next(ScalarTransform.ABSENT, now, nowMicros);
             R answer = scalar.readTicks(ScalarTransform.ABSENT, after, now, nowMicros);
             boolean done =
                     after == ScalarTransform.ABSENT || add(new Entry.Cell(key, scalar, originMicros, after), nowMicros);

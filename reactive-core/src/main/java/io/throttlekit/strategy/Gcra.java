@@ -280,7 +280,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         }
 
         @Override
-        public long next(long before, long now) {
+        public long next(long before, long now, long nowMicros) {
             long tat = Math.max(before, now);
             long room = tau - (tat - now);
             if (minTicks > room) {
@@ -359,7 +359,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         }
 
         @Override
-        public long next(long before, long now) {
+        public long next(long before, long now, long nowMicros) {
             return before;
         }
 
@@ -409,7 +409,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         }
 
         @Override
-        public long next(long before, long now) {
+        public long next(long before, long now, long nowMicros) {
             if (before <= now) {
                 return before;
             }
