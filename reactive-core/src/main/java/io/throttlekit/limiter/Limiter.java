@@ -36,7 +36,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Limiters are immutable and safe for use from any thread.
  */
-public sealed interface Limiter permits StoreLimiter {
+public sealed interface Limiter permits StoreLimiter, TierLimiter {
     /** The most keys that can be checked together. */
     int MAX_KEYS_TOGETHER = 1_000;
 
