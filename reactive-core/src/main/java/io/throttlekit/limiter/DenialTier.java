@@ -141,7 +141,7 @@ final class DenialTier implements Tier {
         try {
             Denials denials = keys.getOrAdd(key, Denials::new);
             while (denials != null && !denials.add(denial, now)) {
-                Thread.onSpinWait();
+                keys.remove(denials);
                 denials = keys.getOrAdd(key, Denials::new);
             }
         } catch (StoreUnavailableException e) {

@@ -196,17 +196,20 @@ final class LeaseEntry extends KeyTable.Item {
                 waiter.deadline = lessor.schedulerNanos() + lessor.deadlineNanos();
                 send(ledger.lease(now));
             } else {
-                StoreUnavailableException full = new StoreUnavailableException(
-                        Reason.OVERLOADED,
-                        false,
-                        "more than " + rules.maxWaiters() + " requests wait for one key's lease",
-                        null);
-                todo.add(() -> waiter.fail(full));
+                todo.add(() -> waiter.fail(overloaded()));
             }
             end(now);
         }
         drain();
         return true;
+    }
+
+    private StoreUnavailableException overloaded() {
+        return new StoreUnavailableException(
+                Reason.OVERLOADED,
+                false,
+                "more than " + rules.maxWaiters() + " requests wait for one key's lease",
+                null);
     }
 
     private void refill() {
@@ -327,7 +330,7 @@ final class LeaseEntry extends KeyTable.Item {
         }
         long now = begin();
         dead = true;
-        giveUp(now);
+        left = giveUp(now);
         return true;
     }
 
@@ -346,16 +349,15 @@ final class LeaseEntry extends KeyTable.Item {
         return units;
     }
 
-    private void giveUp(long now) {
+    private @Nullable Return giveUp(long now) {
         long units = ledger.empty(now) + ledger.takeSurplus();
-        if (units > 0 && lease != null) {
-            left = new Return(key, units, lease);
-        }
+        return units > 0 && lease != null ? new Return(key, units, lease) : null;
     }
 
     /** Ends the entry; whoever waits hears that the limiter is closed, and what a flight brings goes back. */
     @Nullable
     Return close() {
+        Return idle;
         synchronized (this) {
             long now = begin();
             dead = true;
@@ -364,10 +366,10 @@ final class LeaseEntry extends KeyTable.Item {
                 ledger.cancel(waiter, now, new Settling(now, null, null));
                 todo.add(() -> waiter.fail(KeyTable.closed()));
             }
-            giveUp(now);
+            idle = giveUp(now);
         }
         drain();
-        return left();
+        return idle;
     }
 
     /** Closes the bank: what was left is the ledger's again. */
@@ -388,17 +390,12 @@ final class LeaseEntry extends KeyTable.Item {
         if (terms == null) {
             return;
         }
-        if (dead) {
-            giveUp(now);
-            todo.add(this::ended);
-            return;
-        }
-        long surplus = ledger.takeSurplus();
-        if (surplus > 0) {
-            Return excess = new Return(key, surplus, terms);
+        long surplus = ledger.takeSurplus() + (dead ? ledger.empty(now) : 0);
+        Return excess = surplus > 0 ? new Return(key, surplus, terms) : null;
+        if (excess != null) {
             todo.add(() -> lessor.refund(excess));
         }
-        if (!ledger.waiting()) {
+        if (!dead && !ledger.waiting()) {
             bank = new Bank(terms, rules.limit(), leasedNanos, endsNanos, ledger.credits(), usedNanos);
         }
     }
@@ -501,6 +498,7 @@ final class LeaseEntry extends KeyTable.Item {
         final Ledger.Request request;
         private final long deadline;
         private long sentNanos;
+        private boolean answered;
 
         Flight(LeaseEntry entry, Ledger.Request request, long deadline) {
             this.entry = entry;
@@ -515,6 +513,7 @@ final class LeaseEntry extends KeyTable.Item {
 
         @Override
         protected void hookOnNext(Decision decision) {
+            answered = true;
             entry.reply(this, decision);
         }
 
@@ -525,8 +524,9 @@ final class LeaseEntry extends KeyTable.Item {
 
         @Override
         protected void hookOnComplete() {
-            // After a reply this changes nothing.
-            entry.failure(this, new IllegalStateException("the store answered nothing"));
+            if (!answered) {
+                entry.failure(this, new IllegalStateException("the store answered nothing"));
+            }
         }
 
         @Override

@@ -81,8 +81,8 @@ final class LeaseTier<S> implements Tier, LeaseEntry.Lessor {
             if (entry.admit(waiter)) {
                 return;
             }
-            // The entry has ended and is about to leave the table.
-            Thread.onSpinWait();
+            // The entry has ended, and is about to leave the table.
+            entries.remove(entry);
         }
     }
 
