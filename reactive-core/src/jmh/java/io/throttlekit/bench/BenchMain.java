@@ -47,7 +47,7 @@ public final class BenchMain {
     private static void core(String pattern, int rounds) throws Exception {
         Map<String, Interleaved.Result> results = new Interleaved()
                 .run(
-                        "CoreBench\\.(" + pattern + ")$",
+                        (args[0].equals("twotier") ? "TwoTierBench" : "CoreBench") + "\\.(" + pattern + ")$",
                         rounds,
                         10,
                         TimeValue.milliseconds(500),
@@ -63,6 +63,8 @@ public final class BenchMain {
         ratio(results, "quota", "floor", 3);
         ratio(results, "twoThreadsGcra", "twoThreadsBucket4j", 0.6);
         ratio(results, "manyKeysGcra", "manyKeysBucket4j", 0.8);
+        ratio(results, "leasedHit", "memoryGcra", 1.3);
+        ratio(results, "twoThreadsLeasedHit", "twoThreadsMemoryGcra", 1.3);
         Interleaved.Result mono = results.get("gcraMono");
         Interleaved.Result sync = results.get("gcra");
         if (mono != null && sync != null) {
