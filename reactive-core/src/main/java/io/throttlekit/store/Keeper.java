@@ -67,6 +67,22 @@ final class Keeper {
         }
     }
 
+    /**
+     * Forgets an entry that has expired.
+     *
+     * @return whether the entry is not there any more
+     */
+    synchronized boolean removeIfExpired(Entry entry, long nowMicros) {
+        if (entries.get(entry.key) != entry) {
+            return true;
+        }
+        if (!entry.killIfExpired(nowMicros)) {
+            return false;
+        }
+        remove(entry);
+        return true;
+    }
+
     /** Forgets all keys. */
     synchronized void clear() {
         for (Entry entry : entries.values()) {

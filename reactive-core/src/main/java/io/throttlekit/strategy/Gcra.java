@@ -410,7 +410,9 @@ public final class Gcra implements Strategy<ExactMicros> {
             if (before <= now) {
                 return before;
             }
-            long after = cost <= burst ? before - cost * interval.ticks : ABSENT;
+            // A clock that stepped back may leave TAT more than tau ahead, so a cost above the burst counts too.
+            boolean all = cost > (before - now) / interval.ticks;
+            long after = all ? ABSENT : before - cost * interval.ticks;
             return after <= now ? ABSENT : after;
         }
 
