@@ -24,6 +24,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Replays recorded operations with their expected answers, the test vectors, on any store.
@@ -193,7 +194,7 @@ public final class VectorReplay {
     }
 
     /**
-     * Replays a file. The file is read on the subscriber's thread.
+     * Replays a file. It is read on the subscriber's thread, and stores are opened on that or on one that may block.
      *
      * @param file a file of vectors
      * @param open opens a store with the given clock; it is closed again after each suite
@@ -217,7 +218,7 @@ public final class VectorReplay {
                 return Mono.just(unreadable(name, e));
             }
             return Flux.fromIterable(suites)
-                    .concatMap(suite -> replaySuite(name, suite, open))
+                    .concatMap(suite -> replaySuite(name, suite, open).publishOn(Schedulers.boundedElastic()))
                     .reduce(Report.NONE, Report::plus);
         });
     }

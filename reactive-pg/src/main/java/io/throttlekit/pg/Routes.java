@@ -27,9 +27,10 @@ final class Routes {
      *
      * @param call the statement that calls its function; null for the function path
      * @param function the statement that makes it
+     * @param installed how often it was made
      */
-    record Route(@Nullable String call, String function) {
-        static final Route NONE = new Route(null, "");
+    record Route(@Nullable String call, String function, int installed) {
+        static final Route NONE = new Route(null, "", 0);
     }
 
     Routes(Vertx vertx, Settings settings, Schema schema) {
@@ -56,7 +57,7 @@ final class Routes {
         }
         TableName table = names.table();
         String function = table.quoted(Ddl.functionName(table, program.name(), step));
-        return new Route("SELECT " + function + "($1, $2, $3, $4, $5)", Ddl.function(table, program.name(), step));
+        return new Route("SELECT " + function + "($1, $2, $3, $4, $5)", Ddl.function(table, program.name(), step), 0);
     }
 
     /**
@@ -65,7 +66,7 @@ final class Routes {
      */
     synchronized Future<Route> install(Program<?> program, Route missing, Link link) {
         Future<Route> known = Objects.requireNonNull(routes.get(program.name()), program::name);
-        if (!known.succeeded() || known.result() != missing) {
+        if (!known.succeeded() || !known.result().equals(missing)) {
             return known;
         }
         Promise<Route> promise = Promise.promise();
@@ -78,8 +79,7 @@ final class Routes {
         String statements = "SELECT pg_advisory_xact_lock(" + link.names.schemaLock() + "); " + missing.function;
         schema.unhurried(link.connection, statements).onComplete(made -> {
             if (made.succeeded()) {
-                // Another object, so that it can be told from the one that was missing.
-                promise.complete(new Route(missing.call, missing.function));
+                promise.complete(new Route(missing.call, missing.function, missing.installed + 1));
             } else if (Faults.forbidden(made.cause())) {
                 sayOnce("this user may not create functions", made.cause());
                 promise.complete(Route.NONE);
