@@ -1,9 +1,9 @@
 -- The generic cell rate algorithm, as Gcra.java says it. State: TAT as whole microseconds, ticks, and ticks per
 -- microsecond (L). A span is two numbers, microseconds and ticks; all products come ready-made.
 --
--- check:  L, tau (2), min, most, min·T (2), then 2^i·T (2) for i = 0, 1, … as far as the range needs them
+-- check:  L, tau (2), min, most, min*T (2), then 2^i*T (2) for i = 0, 1, ... as far as the range needs them
 -- look:   L
--- refund: L, cost·T (2)
+-- refund: L, cost*T (2)
 -- Replies granted, now, TAT after the step (2).
 DECLARE
     per_micro CONSTANT bigint := a[1];

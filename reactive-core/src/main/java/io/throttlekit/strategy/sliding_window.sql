@@ -1,4 +1,4 @@
--- The sliding window over buckets, as SlidingWindow.java says it. Time counts in 1/S ms, so bucket c starts at c·W.
+-- The sliding window over buckets, as SlidingWindow.java says it. Time counts in 1/S ms, so bucket c starts at c*W.
 -- State: W, newest bucket, then the counts of that bucket and of the S before it.
 --
 -- check:    W, S, limit, min, max, the x to look for
@@ -6,7 +6,7 @@
 -- forecast: W, S, limit
 -- refund:   W, S, limit, cost
 -- Replies granted, now, tick, full and old after the step; then for each x that it looked for (one, or in a forecast
--- limit − available − 1 and 0) tick, full and old of the first bucket whose full is at most x.
+-- limit - available - 1 and 0) tick, full and old of the first bucket whose full is at most x.
 DECLARE
     w CONSTANT bigint := a[1];
     s CONSTANT integer := a[2];
@@ -14,7 +14,7 @@ DECLARE
     ms CONSTANT bigint := now_us / 1000 - CASE WHEN now_us % 1000 < 0 THEN 1 ELSE 0 END;
     off bigint := ms * s;
     tick bigint := off / w - CASE WHEN off % w < 0 THEN 1 ELSE 0 END;
-    -- The counts of bucket `tick` and of those before it: count i + 1 is bucket tick − i.
+    -- The counts of bucket `tick` and of those before it: count i + 1 is bucket tick - i.
     counts bigint[];
     behind integer;
     total bigint := 0;

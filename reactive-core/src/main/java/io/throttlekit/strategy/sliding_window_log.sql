@@ -5,7 +5,7 @@
 -- check, look: window, limit, min, max (min alone counts for a look)
 -- refund:      window, limit, cost, 0
 -- Replies granted, now, at, units, oldest, newest and k-th live stamp after the step, where
--- k = clamp(units + min − limit, 1, units); without stamps the last three are `at`.
+-- k = clamp(units + min - limit, 1, units); without stamps the last three are `at`.
 DECLARE
     span CONSTANT bigint := a[1];
     at_ms bigint := now_us / 1000 - CASE WHEN now_us % 1000 < 0 THEN 1 ELSE 0 END;
