@@ -1,6 +1,7 @@
 package io.throttlekit;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /**
  * What a limiter decided for one request: a value, whether it says yes or no.
@@ -10,13 +11,16 @@ import java.time.Duration;
  * are to be compared with {@link #decidedAtMs()} and not with a clock of the reader's.
  */
 public final class Decision {
+    private static final long MAX_MS = (1L << 53) - 1;
+
     // `granted` is 0 on a denial and `retryAfterMs` is 0 on an allow, so one field holds both: the
     // object stays at 56 bytes, which matters because it is all that a check in memory allocates.
     private final long grantedOrWait;
     private final long limit;
     private final long remaining;
-    private final long resetAtMs;
-    private final long decidedAtMs;
+    // Rounded to milliseconds when somebody asks: most callers look at `allowed` alone.
+    private final long resetAtMicros;
+    private final long decidedAtMicros;
     private final boolean allowed;
     private final boolean exceedsLimit;
 
@@ -26,15 +30,15 @@ public final class Decision {
             long grantedOrWait,
             long limit,
             long remaining,
-            long resetAtMs,
-            long decidedAtMs) {
+            long resetAtMicros,
+            long decidedAtMicros) {
         this.allowed = allowed;
         this.exceedsLimit = exceedsLimit;
         this.grantedOrWait = grantedOrWait;
         this.limit = limit;
         this.remaining = remaining;
-        this.resetAtMs = resetAtMs;
-        this.decidedAtMs = decidedAtMs;
+        this.resetAtMicros = resetAtMicros;
+        this.decidedAtMicros = decidedAtMicros;
     }
 
     /**
@@ -48,7 +52,22 @@ public final class Decision {
      * @return the decision
      */
     public static Decision allowed(long granted, long limit, long remaining, long resetAtMs, long decidedAtMs) {
-        return new Decision(true, false, granted, limit, remaining, resetAtMs, decidedAtMs);
+        return allowedAt(granted, limit, remaining, toMicros(resetAtMs), toMicros(decidedAtMs));
+    }
+
+    /**
+     * An allow whose instants are microseconds, to be rounded up when they are read.
+     *
+     * @param granted units taken, 0 for a peek
+     * @param limit the strategy's limit
+     * @param remaining units that could still be granted now
+     * @param resetAtMicros when the key is as good as new, epoch microseconds
+     * @param decidedAtMicros the deciding clock, epoch microseconds
+     * @return the decision
+     */
+    public static Decision allowedAt(
+            long granted, long limit, long remaining, long resetAtMicros, long decidedAtMicros) {
+        return new Decision(true, false, granted, limit, remaining, resetAtMicros, decidedAtMicros);
     }
 
     /**
@@ -64,7 +83,31 @@ public final class Decision {
      */
     public static Decision denied(
             long cost, long limit, long remaining, long resetAtMs, long retryAfterMs, long decidedAtMs) {
-        return new Decision(false, cost > limit, retryAfterMs, limit, remaining, resetAtMs, decidedAtMs);
+        return deniedAt(cost, limit, remaining, toMicros(resetAtMs), retryAfterMs, toMicros(decidedAtMs));
+    }
+
+    /**
+     * A denial whose instants are microseconds, to be rounded up when they are read.
+     *
+     * @param cost units that were asked for; above {@code limit} the decision {@link #exceedsLimit()}
+     * @param limit the strategy's limit
+     * @param remaining units that could be granted now
+     * @param resetAtMicros when the key is as good as new, epoch microseconds
+     * @param retryAfterMs the exact wait after which the same request, alone, succeeds
+     * @param decidedAtMicros the deciding clock, epoch microseconds
+     * @return the decision
+     */
+    public static Decision deniedAt(
+            long cost, long limit, long remaining, long resetAtMicros, long retryAfterMs, long decidedAtMicros) {
+        return new Decision(false, cost > limit, retryAfterMs, limit, remaining, resetAtMicros, decidedAtMicros);
+    }
+
+    private static long toMicros(long ms) {
+        return TimeUnit.MILLISECONDS.toMicros(ms);
+    }
+
+    private static long toMs(long micros) {
+        return Math.min(MAX_MS, -Math.floorDiv(-micros, 1000L));
     }
 
     /**
@@ -109,7 +152,7 @@ public final class Decision {
      * @return epoch milliseconds, rounded up
      */
     public long resetAtMs() {
-        return resetAtMs;
+        return toMs(resetAtMicros);
     }
 
     /**
@@ -136,7 +179,7 @@ public final class Decision {
      * @return epoch milliseconds, rounded up
      */
     public long decidedAtMs() {
-        return decidedAtMs;
+        return toMs(decidedAtMicros);
     }
 
     /**
@@ -156,8 +199,8 @@ public final class Decision {
                 && grantedOrWait == d.grantedOrWait
                 && limit == d.limit
                 && remaining == d.remaining
-                && resetAtMs == d.resetAtMs
-                && decidedAtMs == d.decidedAtMs;
+                && resetAtMs() == d.resetAtMs()
+                && decidedAtMs() == d.decidedAtMs();
     }
 
     @Override
@@ -167,14 +210,14 @@ public final class Decision {
         hash = 31 * hash + Long.hashCode(grantedOrWait);
         hash = 31 * hash + Long.hashCode(limit);
         hash = 31 * hash + Long.hashCode(remaining);
-        hash = 31 * hash + Long.hashCode(resetAtMs);
-        return 31 * hash + Long.hashCode(decidedAtMs);
+        hash = 31 * hash + Long.hashCode(resetAtMs());
+        return 31 * hash + Long.hashCode(decidedAtMs());
     }
 
     @Override
     public String toString() {
         return "Decision[" + (allowed ? "allowed" : "denied") + ", granted=" + granted() + ", limit=" + limit
-                + ", remaining=" + remaining + ", resetAtMs=" + resetAtMs + ", retryAfterMs=" + retryAfterMs()
-                + ", decidedAtMs=" + decidedAtMs + (exceedsLimit ? ", exceedsLimit" : "") + "]";
+                + ", remaining=" + remaining + ", resetAtMs=" + resetAtMs() + ", retryAfterMs=" + retryAfterMs()
+                + ", decidedAtMs=" + decidedAtMs() + (exceedsLimit ? ", exceedsLimit" : "") + "]";
     }
 }

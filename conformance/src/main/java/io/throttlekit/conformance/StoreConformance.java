@@ -512,16 +512,16 @@ public abstract class StoreConformance {
             long units = expected.size() + 1L;
             expected.put(key, units);
             assertThat(add(way, store, key, units))
-                    .as("%s when it is new", readable(key))
+                    .as(() -> readable(key) + " when it is new")
                     .isEqualTo(units);
         }
 
         expected.forEach((key, units) -> assertThat(look(way, store, key))
-                .as("%s in the end", readable(key))
+                .as(() -> readable(key) + " in the end")
                 .isEqualTo(units));
         keys.forEach(key -> awaitDone(store.reset(key)));
         expected.forEach((key, units) -> assertThat(look(way, store, key))
-                .as("%s after its reset", readable(key))
+                .as(() -> readable(key) + " after its reset")
                 .isZero());
     }
 

@@ -6,6 +6,7 @@ import io.throttlekit.conformance.VectorReplay;
 import io.throttlekit.conformance.VectorReplay.Report;
 import io.throttlekit.store.MemoryStore;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -35,9 +36,11 @@ public final class Replay {
     private static final int SHOWN = 20;
 
     private final Function<String, @Nullable String> arguments;
+    private final PrintStream out;
 
-    private Replay(Function<String, @Nullable String> arguments) {
+    Replay(Function<String, @Nullable String> arguments, PrintStream out) {
         this.arguments = arguments;
+        this.out = out;
     }
 
     /** How a program's store runs what it is given: the strategy's program, or its function. */
@@ -77,7 +80,7 @@ public final class Replay {
     public static void main(String[] args) {
         int status;
         try {
-            status = new Replay(System::getProperty).run();
+            status = new Replay(System::getProperty, System.out).run();
         } catch (IllegalArgumentException e) {
             System.err.println("replay: " + e.getMessage());
             status = 2;
@@ -86,7 +89,13 @@ public final class Replay {
         System.exit(status);
     }
 
-    private int run() {
+    /**
+     * Replays and prints.
+     *
+     * @return the exit status
+     * @throws IllegalArgumentException if an argument is wrong
+     */
+    int run() {
         Route route =
                 Route.valueOf(oneOf("path", List.of("program", "function")).toUpperCase(Locale.ROOT));
         String store = oneOf("store", List.of("memory", "redis", "pg"));
@@ -103,13 +112,13 @@ public final class Replay {
         }
     }
 
-    private static int print(Report report) {
-        report.differences().stream().limit(SHOWN).forEach(System.out::println);
+    private int print(Report report) {
+        report.differences().stream().limit(SHOWN).forEach(out::println);
         int more = report.differences().size() - SHOWN;
         if (more > 0) {
-            System.out.println("... and " + more + " more");
+            out.println("... and " + more + " more");
         }
-        System.out.println(report.passed() + " passed, " + report.failed() + " failed");
+        out.println(report.passed() + " passed, " + report.failed() + " failed");
         return report.failed() == 0 ? 0 : 1;
     }
 

@@ -132,6 +132,8 @@ final class Keeper {
     }
 
     private void put(Entry entry) {
+        // Asked first: a codec that fails must not leave half an entry behind.
+        long expiresAt = entry.expiresAt();
         if (maxKeys > 0) {
             if (count == candidates.length) {
                 candidates = Arrays.copyOf(candidates, Math.min(maxKeys, 2 * count));
@@ -140,7 +142,7 @@ final class Keeper {
             entry.place = count;
         }
         count++;
-        wheel.add(entry, entry.expiresAt());
+        wheel.add(entry, expiresAt);
         entries.put(entry.key, entry);
     }
 
@@ -162,12 +164,18 @@ final class Keeper {
         ThreadLocalRandom random = ThreadLocalRandom.current();
         Entry best = candidates[random.nextInt(count)];
         long bestRemaining = best.remaining(nowMicros);
+        long bestExpiry = best.expiresAt();
         for (int i = 1; i < CANDIDATES; i++) {
             Entry entry = candidates[random.nextInt(count)];
             long remaining = entry.remaining(nowMicros);
-            if (remaining > bestRemaining || (remaining == bestRemaining && entry.expiresAt() < best.expiresAt())) {
+            if (remaining < bestRemaining) {
+                continue;
+            }
+            long expiry = entry.expiresAt();
+            if (remaining > bestRemaining || expiry < bestExpiry) {
                 best = entry;
                 bestRemaining = remaining;
+                bestExpiry = expiry;
             }
         }
         return best;

@@ -33,7 +33,9 @@ public final class MemoryStore implements SyncStore {
     private final Clock clock;
     private final @Nullable CoarseClock coarse;
     private final long originMicros;
-    private final Keeper keeper;
+    /** The tests of this package drive sweeps through it. */
+    final Keeper keeper;
+
     private final Sweeper sweeper;
     private volatile boolean closed;
 
@@ -183,7 +185,8 @@ public final class MemoryStore implements SyncStore {
     private boolean inRange(ScalarTransform<?, ?> transform, long nowMicros) {
         long since = nowMicros - originMicros;
         boolean wrapped = ((nowMicros ^ originMicros) & (nowMicros ^ since)) < 0;
-        return Math.abs(since) <= transform.maxMicros() && !wrapped;
+        long most = transform.maxMicros();
+        return since <= most && since >= -most && !wrapped;
     }
 
     /** Whether the entry's state is of the transform's kind; if it is not but has expired, it is put away. */

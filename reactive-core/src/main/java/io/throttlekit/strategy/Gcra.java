@@ -177,11 +177,10 @@ public final class Gcra implements Strategy<ExactMicros> {
             long remaining,
             long aheadMicros,
             long waitMicros) {
-        long resetAtMs = Exact.upOfSum(nowMicros, aheadMicros);
-        long nowMs = Exact.up(nowMicros);
+        long resetAtMicros = Exact.sum(nowMicros, aheadMicros);
         return allowed
-                ? Decision.allowed(granted, burst, remaining, resetAtMs, nowMs)
-                : Decision.denied(min, burst, remaining, resetAtMs, Exact.up(waitMicros), nowMs);
+                ? Decision.allowedAt(granted, burst, remaining, resetAtMicros, nowMicros)
+                : Decision.deniedAt(min, burst, remaining, resetAtMicros, Exact.up(waitMicros), nowMicros);
     }
 
     /** What is left of tau when TAT lies so far ahead of now: whole microseconds and ticks. */

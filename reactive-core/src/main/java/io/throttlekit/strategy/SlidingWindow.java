@@ -180,7 +180,7 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
         }
 
         long resetAtMs() {
-            return Math.min(Exact.MAX_MS, Exact.ceilDiv((tick + 1) * windowMs, buckets) + windowMs);
+            return Math.min(Exact.MAX_MS, Exact.ceilDiv(Math.multiplyExact(tick + 1, windowMs), buckets) + windowMs);
         }
 
         /** The first ms at which the estimate is at most x, found in the given bucket. */
@@ -191,7 +191,7 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
             }
             long above = at.full + at.old - x;
             long offset = above <= 0 ? from : Math.max(from, Exact.ceilDiv(above * windowMs, at.old));
-            return Math.max(ms, Exact.ceilDiv(at.tick * windowMs + offset, buckets));
+            return Math.max(ms, Exact.ceilDiv(Math.addExact(Math.multiplyExact(at.tick, windowMs), offset), buckets));
         }
     }
 
@@ -426,7 +426,8 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
 
         @Override
         public long expiresAt(State state) {
-            long ms = Exact.ceilDiv((state.newest + 1) * state.windowMs, state.counts.length - 1) + state.windowMs;
+            long ms = Exact.ceilDiv(Math.multiplyExact(state.newest + 1, state.windowMs), state.counts.length - 1)
+                    + state.windowMs;
             return Math.multiplyExact(ms, 1000L);
         }
 

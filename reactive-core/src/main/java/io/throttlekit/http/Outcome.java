@@ -1,0 +1,85 @@
+package io.throttlekit.http;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** What an adapter has to do with one request. */
+public sealed interface Outcome {
+    /**
+     * The header fields to add to the response, whoever writes it.
+     *
+     * @return names and values, in order; unmodifiable
+     */
+    Map<String, String> headers();
+
+    /**
+     * The request goes on.
+     *
+     * @param headers what its response carries; nothing when the store was down and the fail mode let the
+     *     request pass
+     */
+    record Pass(Map<String, String> headers) implements Outcome {
+        /** Copies the headers. */
+        public Pass {
+            headers = inOrder(headers);
+        }
+    }
+
+    /** The request ends here, with a response that is complete in itself. */
+    sealed interface Refusal extends Outcome {
+        /**
+         * The status of the response.
+         *
+         * @return 429 or 503
+         */
+        int status();
+
+        /**
+         * The body of the response. Its media type is in the headers.
+         *
+         * @return ASCII
+         */
+        String body();
+    }
+
+    /**
+     * The limit is used up: 429.
+     *
+     * @param headers of the whole response
+     * @param body of the response, ASCII
+     */
+    record Denied(Map<String, String> headers, String body) implements Refusal {
+        /** Copies the headers. */
+        public Denied {
+            headers = inOrder(headers);
+        }
+
+        @Override
+        public int status() {
+            return 429;
+        }
+    }
+
+    /**
+     * The store cannot decide and the fail mode says to refuse: 503.
+     *
+     * @param headers of the whole response
+     * @param body of the response, ASCII
+     */
+    record Unavailable(Map<String, String> headers, String body) implements Refusal {
+        /** Copies the headers. */
+        public Unavailable {
+            headers = inOrder(headers);
+        }
+
+        @Override
+        public int status() {
+            return 503;
+        }
+    }
+
+    private static Map<String, String> inOrder(Map<String, String> headers) {
+        return Collections.unmodifiableMap(new LinkedHashMap<>(headers));
+    }
+}
