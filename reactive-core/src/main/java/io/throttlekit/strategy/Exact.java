@@ -27,13 +27,16 @@ final class Exact {
         return Math.min(MAX_MS, ceilDiv(micros, 1000));
     }
 
+    /** A sum that saturates. */
+    static long sum(long x, long y) {
+        long sum = x + y;
+        boolean wrapped = ((x ^ sum) & (y ^ sum)) < 0;
+        return wrapped ? (y > 0 ? Long.MAX_VALUE : Long.MIN_VALUE) : sum;
+    }
+
     /** {@link #up} of a sum that may be beyond a long. */
     static long upOfSum(long micros, long more) {
-        long sum = micros + more;
-        if (((micros ^ sum) & (more ^ sum)) < 0) {
-            return more > 0 ? MAX_MS : up(Long.MIN_VALUE);
-        }
-        return up(sum);
+        return up(sum(micros, more));
     }
 
     static long saturate(BigInteger value) {
