@@ -11,19 +11,17 @@ public enum Dialect {
      * <p>It is a pure computation and may be run twice for one call. It finds
      *
      * <ul>
-     *   <li>{@code state bigint[]}, NULL when there is none or it has expired,
-     *   <li>{@code now_us bigint}, {@code op text} and {@code a bigint[]}: the time, the operation and the
-     *       arguments, counted from 1,
-     *   <li>{@code old_expires_us bigint}, when the state expires,
+     *   <li>the state in {@code s1}, {@code s2}, {@code s3} (bigint) and {@code more} (bigint[]), as it left them;
+     *       {@code s1} is NULL when there is none or it has expired, and then the others say nothing,
+     *   <li>{@code old_expires_us}, when that state expires,
+     *   <li>{@code now_us bigint} and {@code op text}, the time and the operation,
+     *   <li>the arguments in {@code a1} to {@code a8} (bigint) and, when there are more than eight, all of them in
+     *       {@code a} (bigint[]).
      * </ul>
      *
-     * and leaves
-     *
-     * <ul>
-     *   <li>{@code reply bigint[]}, always,
-     *   <li>{@code changed}, true when there is something to write: then also {@code next bigint[]}, the state
-     *       that follows or NULL for none, and {@code expires_us bigint}, when that expires.
-     * </ul>
+     * <p>It leaves {@code reply bigint[]}, and when there is something to write {@code expires_us bigint}: then the state
+     * that follows is in {@code s1} to {@code more}, or there is none if {@code s1} is NULL. Scalars rather than one
+     * array each, since PL/pgSQL is several times faster with them.
      */
     POSTGRES("sql");
 

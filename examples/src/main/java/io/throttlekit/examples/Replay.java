@@ -61,7 +61,7 @@ public final class Replay {
     private static final Map<String, Function<Route, Backend>> BACKENDS = Map.of(
             "memory", route -> Replay::memory,
             "redis", route -> notYet("redis"),
-            "pg", route -> notYet("pg"));
+            "pg", PgBackend::new);
 
     private static Store memory(Clock clock) {
         return MemoryStore.builder().clock(clock).sweepInterval(Duration.ZERO).build();

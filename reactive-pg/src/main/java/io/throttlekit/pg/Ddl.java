@@ -21,18 +21,22 @@ import java.util.Objects;
 /** The statements that make the table and, per program, its function. */
 final class Ddl {
     /*
-     * The table. `state` is what programs keep, `code` what a codec wrote on the function path: exactly one of
-     * them is there, so each path sees the other's rows. `expires` is the instant from which the state is absent to
-     * every read; `sweep` the one from which the row may be deleted, which differs where an injected clock tells
-     * another time than the server's. No index but the key's: one on expiry would end HOT updates. The fill factor
-     * leaves every page room for them.
+     * The table. Programs keep numbers in s1 to s3 and `more`; what a codec wrote on the function path is in `code`, and
+     * the kind has another form then, so that each path refuses the other's rows. `expires` is the instant from which
+     * the state is absent to every read. A row may be deleted from then on, but not before `sweep`, which is there when
+     * an injected clock tells another time than the server's. No index but the key's: one on expiry would end HOT
+     * updates. The fill factor leaves every page room for them.
      *
      * The function, one per program. A call reads without a lock first, and what changes nothing is answered from
-     * that: a denial locks nothing and writes nothing. A change is written on the condition that the row is still as
-     * it was read, which takes the row's lock and, after a wait for it, looks at the row as it is then. If another
-     * was faster, the row is locked first, read again and decided again with a fresh clock. A cold key cannot be
-     * locked; there the unique key decides who is first. Every statement of a volatile function sees what was
-     * committed before it, as long as the transaction is READ COMMITTED, which the store sees to.
+     * that: a denial locks nothing and writes nothing. A change is written to the very version of the row that was
+     * read, which takes the row's lock. If another was faster, that version is not the row any more: then the row is
+     * locked first, read again and decided again with a fresh clock. A cold key cannot be locked; there the unique key
+     * decides who is first. Every statement of a volatile function sees what was committed before it, as long as the
+     * transaction is READ COMMITTED, which the store sees to. A version that was read stays where it is until the
+     * transaction ends, since the snapshot of the call itself is older.
+     *
+     * PL/pgSQL prepares each expression anew in every transaction, so few expressions count for more here than little
+     * arithmetic.
      *
      * A function's name ends in a hash of its text. So nodes with two versions of this library run side by side,
      * and a function that exists never has to be replaced.
@@ -41,80 +45,67 @@ final class Ddl {
             CREATE %sTABLE IF NOT EXISTS %s (
                 key bytea PRIMARY KEY,
                 kind text NOT NULL,
-                state bigint[],
+                s1 bigint,
+                s2 bigint,
+                s3 bigint,
+                more bigint[],
                 code bytea,
                 expires bigint NOT NULL,
-                sweep bigint NOT NULL
+                sweep bigint
             ) WITH (fillfactor = 70)""";
 
     private static final String FUNCTION = """
-            CREATE OR REPLACE FUNCTION {function}(k bytea, kind_in text, clock_us bigint, op text, a bigint[])
+            CREATE OR REPLACE FUNCTION {function}(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+                a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
             RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
             #variable_conflict use_variable
             DECLARE
+                s1 bigint;
+                s2 bigint;
+                s3 bigint;
+                more bigint[];
                 old_kind text;
-                old_state bigint[];
                 old_expires_us bigint;
-                present boolean;
-                locked boolean := false;
-                server_us bigint;
+                old_version tid;
                 now_us bigint;
-                state bigint[];
-                changed boolean;
-                next bigint[];
+                keep_us bigint;
                 expires_us bigint;
-                sweep_us bigint;
                 reply bigint[];
             BEGIN
+                SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+                    INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM {table} t WHERE t.key = k;
                 LOOP
-                    IF locked THEN
-                        SELECT t.kind, t.state, t.expires INTO old_kind, old_state, old_expires_us
-                            FROM {table} t WHERE t.key = k FOR UPDATE;
-                    ELSE
-                        SELECT t.kind, t.state, t.expires INTO old_kind, old_state, old_expires_us
-                            FROM {table} t WHERE t.key = k;
+                    now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+                    IF clock_us IS NOT NULL THEN
+                        keep_us := now_us + {hour};
+                        now_us := clock_us;
                     END IF;
-                    present := FOUND;
-                    server_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
-                    now_us := coalesce(clock_us, server_us);
-                    IF NOT present OR old_expires_us <= now_us THEN
-                        state := NULL;
-                    ELSIF old_state IS NULL OR old_kind <> kind_in THEN
-                        RAISE EXCEPTION 'the key holds % of %, not % of a program', old_kind,
-                            CASE WHEN old_state IS NULL THEN 'the function path' ELSE 'a program' END, kind_in
-                            USING ERRCODE = '{mismatch}';
-                    ELSE
-                        state := old_state;
-                    END IF;
-                    changed := false;
-                    next := NULL;
-                    {step}
-                    IF NOT changed THEN
-                        RETURN reply;
-                    END IF;
-                    IF next IS NOT NULL THEN
-                        sweep_us := expires_us;
-                        IF clock_us IS NOT NULL THEN
-                            sweep_us := greatest(sweep_us, server_us + {hour});
+                    IF old_expires_us > now_us THEN
+                        IF old_kind <> kind_in THEN
+                            RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = '{mismatch}';
                         END IF;
-                    END IF;
-                    IF present AND next IS NULL THEN
-                        DELETE FROM {table} t WHERE t.key = k AND (locked OR (t.state IS NOT DISTINCT FROM old_state
-                            AND t.expires = old_expires_us AND t.kind = old_kind));
-                    ELSIF present THEN
-                        UPDATE {table} t SET kind = kind_in, state = next, code = NULL, expires = expires_us,
-                            sweep = sweep_us WHERE t.key = k AND (locked OR (t.state IS NOT DISTINCT FROM old_state
-                            AND t.expires = old_expires_us AND t.kind = old_kind));
-                    ELSIF next IS NULL THEN
-                        RETURN reply;
                     ELSE
-                        INSERT INTO {table} (key, kind, state, expires, sweep)
-                            VALUES (k, kind_in, next, expires_us, sweep_us) ON CONFLICT (key) DO NOTHING;
+                        s1 := NULL;
+                    END IF;
+                    {step}
+                    IF expires_us IS NULL THEN
+                        RETURN reply;
+                    ELSIF s1 IS NULL THEN
+                        DELETE FROM {table} t WHERE t.ctid = old_version;
+                    ELSIF old_version IS NULL THEN
+                        INSERT INTO {table} (key, kind, s1, s2, s3, more, expires, sweep)
+                            VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
+                    ELSE
+                        UPDATE {table} t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
+                            expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
                     END IF;
                     IF FOUND THEN
                         RETURN reply;
                     END IF;
-                    locked := true;
+                    expires_us := NULL;
+                    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+                        INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM {table} t WHERE t.key = k
+                        FOR UPDATE;
                 END LOOP;
             END
             $throttlekit$""";
@@ -130,6 +121,11 @@ final class Ddl {
 
     static String table(TableName table, Durability durability) {
         return TABLE.formatted(durability == Durability.UNLOGGED ? "UNLOGGED " : "", table.quoted());
+    }
+
+    /** How the function path names a kind, so that it is no program's. */
+    static String functionKind(String kind) {
+        return kind + "()";
     }
 
     /** The name of a program's function, without its schema. */

@@ -95,12 +95,12 @@ final class FunctionWork<S, R> implements Call.Work<R> {
                 end("COMMIT", done -> {});
                 call.succeed(answer);
             } else if (after == null) {
-                write(link.names.delete(), Tuple.of(key), answer, deleted -> {});
+                write(link.names.delete(), Tuple.of(key, kind()), answer, deleted -> {});
             } else {
                 StateCodec<S> codec = transform.codec();
                 long expires = codec.expiresAt(after);
-                long sweep = clock == null ? expires : Math.max(expires, serverMicros + Ddl.HOUR_MICROS);
-                Tuple values = Tuple.of(key, codec.kind(), Buffer.buffer(codec.encode(after)), expires, sweep, now);
+                Long sweep = clock == null ? null : serverMicros + Ddl.HOUR_MICROS;
+                Tuple values = Tuple.of(key, kind(), Buffer.buffer(codec.encode(after)), expires, sweep, now);
                 write(link.names.write(), values, answer, this::written);
             }
         }
@@ -111,14 +111,14 @@ final class FunctionWork<S, R> implements Call.Work<R> {
                 return null;
             }
             Buffer code = row.getBuffer(2);
-            StateCodec<S> codec = transform.codec();
-            if (code == null || !kind.equals(codec.kind())) {
-                throw new StateMismatchException(
-                        "the key holds " + kind + " of " + (code == null ? "a program" : "the function path") + ", not "
-                                + codec.kind() + " of the function path",
-                        null);
+            if (code == null || !kind.equals(kind())) {
+                throw new StateMismatchException("the key holds " + kind + ", not " + kind(), null);
             }
-            return codec.decode(code.getBytes());
+            return transform.codec().decode(code.getBytes());
+        }
+
+        private String kind() {
+            return Ddl.functionKind(transform.codec().kind());
         }
 
         private void write(String sql, Tuple values, R answer, Consumer<RowSet<Row>> written) {

@@ -20,10 +20,10 @@ record Names(TableName table, String read, String write, String delete, String r
                 "SELECT " + SERVER_MICROS + ", t.kind, t.code, t.expires FROM (VALUES (1)) one LEFT JOIN " + t
                         + " t ON t.key = $1",
                 "INSERT INTO " + t + " AS t (key, kind, code, expires, sweep) VALUES ($1, $2, $3, $4, $5)"
-                        + " ON CONFLICT (key) DO UPDATE SET kind = excluded.kind, state = NULL, code = excluded.code,"
-                        + " expires = excluded.expires, sweep = excluded.sweep"
-                        + " WHERE t.code IS NOT NULL AND t.kind = excluded.kind OR t.expires <= $6",
-                "DELETE FROM " + t + " t WHERE t.key = $1 AND t.code IS NOT NULL",
+                        + " ON CONFLICT (key) DO UPDATE SET kind = excluded.kind, s1 = NULL, s2 = NULL, s3 = NULL,"
+                        + " more = NULL, code = excluded.code, expires = excluded.expires, sweep = excluded.sweep"
+                        + " WHERE t.kind = excluded.kind OR t.expires <= $6",
+                "DELETE FROM " + t + " t WHERE t.key = $1 AND t.kind = $2",
                 "DELETE FROM " + t + " t WHERE t.key = $1",
                 Keys.hash(0, table.toString().getBytes(StandardCharsets.UTF_8)));
     }

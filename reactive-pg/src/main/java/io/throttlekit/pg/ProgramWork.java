@@ -14,12 +14,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs a transform as a function of the server: one statement, which is its own transaction. */
 final class ProgramWork<S, R> implements Call.Work<R> {
+    /** So many arguments the function takes one by one; when there are more, it gets all of them in an array too. */
+    private static final int SCALARS = 8;
+
     private final Routes routes;
     private final Settings settings;
     private final Transform<S, R> transform;
     private final Program<R> program;
     private final @Nullable Long nowMicros;
-    private Long[] arguments;
+    private List<Long> arguments;
     private boolean installed;
     private boolean repeated;
 
@@ -41,7 +44,7 @@ final class ProgramWork<S, R> implements Call.Work<R> {
         this.transform = transform;
         this.program = program;
         this.nowMicros = nowMicros;
-        this.arguments = program.args(clientMicros).toArray(Long[]::new);
+        this.arguments = program.args(clientMicros);
     }
 
     @Override
@@ -56,10 +59,21 @@ final class ProgramWork<S, R> implements Call.Work<R> {
             call.instead(new FunctionWork<>(settings, transform), link);
             return;
         }
-        Tuple tuple =
-                Tuple.of(Buffer.buffer(call.key), transform.codec().kind(), nowMicros, program.operation(), arguments);
+        Tuple tuple = tuple(call.key);
         call.sending();
         link.query(route.call(), tuple, rows -> answered(call, rows), cause -> failed(call, link, route, cause));
+    }
+
+    private Tuple tuple(byte[] key) {
+        Tuple tuple = Tuple.tuple()
+                .addValue(Buffer.buffer(key))
+                .addValue(transform.codec().kind())
+                .addValue(nowMicros)
+                .addValue(program.operation());
+        for (int i = 0; i < SCALARS; i++) {
+            tuple.addValue(i < arguments.size() ? arguments.get(i) : null);
+        }
+        return tuple.addValue(arguments.size() > SCALARS ? arguments.toArray(Long[]::new) : null);
     }
 
     private void answered(Call<R> call, RowSet<Row> rows) {
@@ -75,7 +89,7 @@ final class ProgramWork<S, R> implements Call.Work<R> {
                 call.fail(new IllegalStateException("program " + program.name() + " asked to be called a third time"));
             } else {
                 repeated = true;
-                arguments = program.args(reply.get(1)).toArray(Long[]::new);
+                arguments = program.args(reply.get(1));
                 call.again();
             }
         } catch (RuntimeException e) {

@@ -116,7 +116,7 @@ final class Sweeper {
         String table = names.table().quoted();
         String expired = "DELETE FROM " + table + " WHERE ctid = ANY (ARRAY(SELECT t.ctid FROM " + table
                 + " t WHERE t.ctid >= '(" + from + ",0)'::tid AND t.ctid < '(" + (from + PAGES) + ",0)'::tid"
-                + " AND t.sweep <= " + Names.SERVER_MICROS + " LIMIT " + settings.sweepBatch()
+                + " AND greatest(t.expires, t.sweep) <= " + Names.SERVER_MICROS + " LIMIT " + settings.sweepBatch()
                 + " FOR UPDATE SKIP LOCKED))";
         Future<RowSet<Row>> deleted = open.query(expired).execute();
         // Through a promise, so that a long table makes no deep chain of futures.

@@ -113,7 +113,7 @@ class FailuresTest {
     }
 
     private long written() {
-        return SERVER.number(database, "SELECT coalesce(sum(state[2]), 0) FROM throttlekit WHERE kind = 'fixedWindow'");
+        return SERVER.number(database, "SELECT coalesce(sum(s2), 0) FROM throttlekit WHERE kind = 'fixedWindow'");
     }
 
     private void terminateAll() {

@@ -170,7 +170,7 @@ class SchemaTest {
 
         assertThat(functions(database)).isEmpty();
         assertThat(SERVER.query(database, "SELECT kind FROM throttlekit WHERE code IS NOT NULL ORDER BY 1"))
-                .containsExactly("gcra", "slidingWindow");
+                .containsExactly("gcra()", "slidingWindow()");
         Postgres.done(store.close());
     }
 

@@ -63,7 +63,7 @@ class StatementsTest {
     void aDenialWritesAndLocksNothing() {
         FixedWindow one = FixedWindow.of(1, Duration.ofDays(3650));
         Postgres.get(store.apply("key", one.check(1, 1)));
-        String row = "SELECT concat_ws(' ', ctid, xmin, xmax, state) FROM throttlekit";
+        String row = "SELECT concat_ws(' ', ctid, xmin, xmax, s1, s2) FROM throttlekit";
         List<String> before = SERVER.query(database, row);
         SERVER.query(database, "SELECT pg_stat_statements_reset()");
 
