@@ -34,8 +34,8 @@ BEGIN
         END IF;
         -- TAT may be moved as far as now + tau.
         IF s1 < now_us + a2 OR (s1 = now_us + a2 AND s2 <= a3) THEN
-            granted := a4;
             IF a5 > a4 THEN
+                granted := a4;
                 -- As many more as fit, the largest power of two first.
                 FOR i IN REVERSE array_length(a, 1) / 2 - 4 .. 0 LOOP
                     step := 1::bigint << i;
@@ -49,7 +49,7 @@ BEGIN
                 END LOOP;
             END IF;
             expires_us := s1 + CASE WHEN s2 > 0 THEN 1 ELSE 0 END;
-            reply := ARRAY[granted, now_us, s1, s2];
+            reply := ARRAY[coalesce(granted, a4), now_us, s1, s2];
         ELSE
             -- Denied: back to where it was.
             IF s2 < a7 THEN

@@ -80,24 +80,24 @@ final class Ddl {
                         keep_us := now_us + {hour};
                         now_us := clock_us;
                     END IF;
-                    IF old_expires_us > now_us THEN
-                        IF old_kind <> kind_in THEN
-                            RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = '{mismatch}';
-                        END IF;
+                    IF old_expires_us > now_us AND old_kind = kind_in THEN
+                        -- It is there.
+                    ELSIF old_expires_us > now_us THEN
+                        RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = '{mismatch}';
                     ELSE
                         s1 := NULL;
                     END IF;
                     {step}
-                    IF expires_us IS NULL THEN
+                    IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
+                        UPDATE {table} t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
+                            expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+                    ELSIF expires_us IS NULL THEN
                         RETURN reply;
-                    ELSIF s1 IS NULL THEN
-                        DELETE FROM {table} t WHERE t.ctid = old_version;
-                    ELSIF old_version IS NULL THEN
+                    ELSIF s1 IS NOT NULL THEN
                         INSERT INTO {table} (key, kind, s1, s2, s3, more, expires, sweep)
                             VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
                     ELSE
-                        UPDATE {table} t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
-                            expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+                        DELETE FROM {table} t WHERE t.ctid = old_version;
                     END IF;
                     IF FOUND THEN
                         RETURN reply;

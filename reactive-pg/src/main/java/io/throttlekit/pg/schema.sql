@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS "throttlekit" (
     sweep bigint
 ) WITH (fillfactor = 70);
 
-CREATE OR REPLACE FUNCTION "throttlekit_gcra_ba773075"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+CREATE OR REPLACE FUNCTION "throttlekit_gcra_8b50e9d3"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
     a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
@@ -35,10 +35,10 @@ BEGIN
             keep_us := now_us + 3600000000;
             now_us := clock_us;
         END IF;
-        IF old_expires_us > now_us THEN
-            IF old_kind <> kind_in THEN
-                RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = 'TK409';
-            END IF;
+        IF old_expires_us > now_us AND old_kind = kind_in THEN
+            -- It is there.
+        ELSIF old_expires_us > now_us THEN
+            RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = 'TK409';
         ELSE
             s1 := NULL;
         END IF;
@@ -78,8 +78,8 @@ BEGIN
                 END IF;
                 -- TAT may be moved as far as now + tau.
                 IF s1 < now_us + a2 OR (s1 = now_us + a2 AND s2 <= a3) THEN
-                    granted := a4;
                     IF a5 > a4 THEN
+                        granted := a4;
                         -- As many more as fit, the largest power of two first.
                         FOR i IN REVERSE array_length(a, 1) / 2 - 4 .. 0 LOOP
                             step := 1::bigint << i;
@@ -93,7 +93,7 @@ BEGIN
                         END LOOP;
                     END IF;
                     expires_us := s1 + CASE WHEN s2 > 0 THEN 1 ELSE 0 END;
-                    reply := ARRAY[granted, now_us, s1, s2];
+                    reply := ARRAY[coalesce(granted, a4), now_us, s1, s2];
                 ELSE
                     -- Denied: back to where it was.
                     IF s2 < a7 THEN
@@ -118,16 +118,16 @@ BEGIN
                 reply := ARRAY[0, now_us, s1, s2];
             END IF;
         END;
-        IF expires_us IS NULL THEN
+        IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
+            UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
+                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+        ELSIF expires_us IS NULL THEN
             RETURN reply;
-        ELSIF s1 IS NULL THEN
-            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
-        ELSIF old_version IS NULL THEN
+        ELSIF s1 IS NOT NULL THEN
             INSERT INTO "throttlekit" (key, kind, s1, s2, s3, more, expires, sweep)
                 VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
         ELSE
-            UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
-                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
         END IF;
         IF FOUND THEN
             RETURN reply;
@@ -140,7 +140,7 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_token_bucket_3d9fc4b7"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+CREATE OR REPLACE FUNCTION "throttlekit_token_bucket_9f8263e4"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
     a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
@@ -165,10 +165,10 @@ BEGIN
             keep_us := now_us + 3600000000;
             now_us := clock_us;
         END IF;
-        IF old_expires_us > now_us THEN
-            IF old_kind <> kind_in THEN
-                RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = 'TK409';
-            END IF;
+        IF old_expires_us > now_us AND old_kind = kind_in THEN
+            -- It is there.
+        ELSIF old_expires_us > now_us THEN
+            RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = 'TK409';
         ELSE
             s1 := NULL;
         END IF;
@@ -223,16 +223,16 @@ BEGIN
             END IF;
             reply := ARRAY[granted, now_us, s3, s1 / a1, s1 % a1];
         END;
-        IF expires_us IS NULL THEN
+        IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
+            UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
+                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+        ELSIF expires_us IS NULL THEN
             RETURN reply;
-        ELSIF s1 IS NULL THEN
-            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
-        ELSIF old_version IS NULL THEN
+        ELSIF s1 IS NOT NULL THEN
             INSERT INTO "throttlekit" (key, kind, s1, s2, s3, more, expires, sweep)
                 VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
         ELSE
-            UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
-                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
         END IF;
         IF FOUND THEN
             RETURN reply;
@@ -245,7 +245,7 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_fixed_window_81cd765c"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+CREATE OR REPLACE FUNCTION "throttlekit_fixed_window_ba027bcd"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
     a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
@@ -270,10 +270,10 @@ BEGIN
             keep_us := now_us + 3600000000;
             now_us := clock_us;
         END IF;
-        IF old_expires_us > now_us THEN
-            IF old_kind <> kind_in THEN
-                RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = 'TK409';
-            END IF;
+        IF old_expires_us > now_us AND old_kind = kind_in THEN
+            -- It is there.
+        ELSIF old_expires_us > now_us THEN
+            RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = 'TK409';
         ELSE
             s1 := NULL;
         END IF;
@@ -312,16 +312,16 @@ BEGIN
             END IF;
             reply := ARRAY[granted, now_us, s1, s2];
         END;
-        IF expires_us IS NULL THEN
+        IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
+            UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
+                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+        ELSIF expires_us IS NULL THEN
             RETURN reply;
-        ELSIF s1 IS NULL THEN
-            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
-        ELSIF old_version IS NULL THEN
+        ELSIF s1 IS NOT NULL THEN
             INSERT INTO "throttlekit" (key, kind, s1, s2, s3, more, expires, sweep)
                 VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
         ELSE
-            UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
-                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
         END IF;
         IF FOUND THEN
             RETURN reply;
@@ -334,7 +334,7 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_quota_fe7ec601"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+CREATE OR REPLACE FUNCTION "throttlekit_quota_6ea8d31c"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
     a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
@@ -359,10 +359,10 @@ BEGIN
             keep_us := now_us + 3600000000;
             now_us := clock_us;
         END IF;
-        IF old_expires_us > now_us THEN
-            IF old_kind <> kind_in THEN
-                RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = 'TK409';
-            END IF;
+        IF old_expires_us > now_us AND old_kind = kind_in THEN
+            -- It is there.
+        ELSIF old_expires_us > now_us THEN
+            RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = 'TK409';
         ELSE
             s1 := NULL;
         END IF;
@@ -410,16 +410,16 @@ BEGIN
                 reply := ARRAY[granted, now_us, s1, s2];
             END IF;
         END;
-        IF expires_us IS NULL THEN
+        IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
+            UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
+                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+        ELSIF expires_us IS NULL THEN
             RETURN reply;
-        ELSIF s1 IS NULL THEN
-            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
-        ELSIF old_version IS NULL THEN
+        ELSIF s1 IS NOT NULL THEN
             INSERT INTO "throttlekit" (key, kind, s1, s2, s3, more, expires, sweep)
                 VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
         ELSE
-            UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
-                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
         END IF;
         IF FOUND THEN
             RETURN reply;
@@ -432,7 +432,7 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_fff0a8bc"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_0ab7df17"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
     a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
@@ -457,10 +457,10 @@ BEGIN
             keep_us := now_us + 3600000000;
             now_us := clock_us;
         END IF;
-        IF old_expires_us > now_us THEN
-            IF old_kind <> kind_in THEN
-                RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = 'TK409';
-            END IF;
+        IF old_expires_us > now_us AND old_kind = kind_in THEN
+            -- It is there.
+        ELSIF old_expires_us > now_us THEN
+            RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = 'TK409';
         ELSE
             s1 := NULL;
         END IF;
@@ -539,16 +539,16 @@ BEGIN
                 END LOOP;
             END IF;
         END;
-        IF expires_us IS NULL THEN
+        IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
+            UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
+                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+        ELSIF expires_us IS NULL THEN
             RETURN reply;
-        ELSIF s1 IS NULL THEN
-            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
-        ELSIF old_version IS NULL THEN
+        ELSIF s1 IS NOT NULL THEN
             INSERT INTO "throttlekit" (key, kind, s1, s2, s3, more, expires, sweep)
                 VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
         ELSE
-            UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
-                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
         END IF;
         IF FOUND THEN
             RETURN reply;
@@ -561,7 +561,7 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_log_6d326e10"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_log_6bff5b4c"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
     a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
@@ -586,10 +586,10 @@ BEGIN
             keep_us := now_us + 3600000000;
             now_us := clock_us;
         END IF;
-        IF old_expires_us > now_us THEN
-            IF old_kind <> kind_in THEN
-                RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = 'TK409';
-            END IF;
+        IF old_expires_us > now_us AND old_kind = kind_in THEN
+            -- It is there.
+        ELSIF old_expires_us > now_us THEN
+            RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = 'TK409';
         ELSE
             s1 := NULL;
         END IF;
@@ -679,16 +679,16 @@ BEGIN
                 reply := ARRAY[granted, now_us, at_ms, units, more[head], more[tail], more[head + 2 * low]];
             END IF;
         END;
-        IF expires_us IS NULL THEN
+        IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
+            UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
+                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+        ELSIF expires_us IS NULL THEN
             RETURN reply;
-        ELSIF s1 IS NULL THEN
-            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
-        ELSIF old_version IS NULL THEN
+        ELSIF s1 IS NOT NULL THEN
             INSERT INTO "throttlekit" (key, kind, s1, s2, s3, more, expires, sweep)
                 VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
         ELSE
-            UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
-                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
         END IF;
         IF FOUND THEN
             RETURN reply;

@@ -175,6 +175,21 @@ class SchemaTest {
     }
 
     @Test
+    void needsNoCharactersThatADatabaseMayNotHave() {
+        String database = "ascii" + UUID.randomUUID().toString().substring(0, 8);
+        SERVER.execute(
+                "postgres", "CREATE DATABASE " + database + " TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C'");
+        PgStore store = Postgres.store(database).build();
+
+        assertThat(Postgres.get(store.apply("k\u00e9y", GCRA.check(1, 1))).allowed())
+                .isTrue();
+
+        assertThat(Postgres.store(database).ddl().chars()).allMatch(c -> c < 128);
+        Postgres.done(store.close());
+    }
+
+    /** After a change of a program or of the function around it, write what is expected here into the file. */
+    @Test
     void theFileInTheJarIsTheDefaultSchema() throws IOException {
         try (InputStream in = PgStore.class.getResourceAsStream("schema.sql")) {
             assertThat(in).as("schema.sql").isNotNull();

@@ -57,7 +57,9 @@ public final class PgBench {
         double seconds = more[0].isEmpty() ? 2 : Double.parseDouble(more[0]);
         int rounds = more.length > 1 ? Integer.parseInt(more[1]) : 5;
         // It waits for the disk, unlike a server for tests.
-        try (PostgresServer server = PostgresServers.own(Map.of("fsync", "on"))) {
+        Map<String, String> settings =
+                Map.of("fsync", "on", "synchronous_commit", "on", "client_min_messages", "warning");
+        try (PostgresServer server = PostgresServers.own(settings)) {
             new PgBench(seconds, rounds).run(server);
         }
         System.exit(0);
