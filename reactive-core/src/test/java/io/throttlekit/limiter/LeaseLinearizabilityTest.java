@@ -30,6 +30,7 @@ class LeaseLinearizabilityTest {
                 new LeaseTier<>(new Origin<>(STRATEGY, store, ""), LeaseOptions.batch(3), clock, 10);
 
         /** Takes units; tells which credits are left, or -1 when denied. */
+        @SuppressWarnings("ThreadPriorityCheck") // Lincheck's scheduler switches threads at a yield
         long checked(int cost) {
             AtomicReference<Decision> answer = new AtomicReference<>();
             tier.check("key", cost, cost).subscribe(answer::set);
