@@ -1,5 +1,6 @@
 package io.throttlekit.bench;
 
+import java.nio.file.Path;
 import java.util.Map;
 import org.openjdk.jmh.runner.options.TimeValue;
 
@@ -12,6 +13,38 @@ public final class BenchMain {
         String[] more = System.getProperty("bench.args", "").trim().split("\\s+");
         String pattern = more[0].isEmpty() ? ".*" : more[0];
         int rounds = more.length > 1 ? Integer.parseInt(more[1]) : 5;
+        if (args[0].equals("shaping")) {
+            shaping(pattern, rounds);
+        } else {
+            core(pattern, rounds);
+        }
+    }
+
+    /** How departures are spread over time, then what an element costs that need not wait. */
+    private static void shaping(String pattern, int rounds) throws Exception {
+        Departures.run(Path.of("reactive-core/src/jmh/departures.svg"));
+        Map<String, Interleaved.Result> results = new Interleaved()
+                .run(
+                        "ShapingBench\\.(" + pattern + ")$",
+                        rounds,
+                        10,
+                        TimeValue.milliseconds(300),
+                        5,
+                        TimeValue.milliseconds(300));
+        print("one element", results);
+        ratio(results, "pace", "concatMapJust", 2);
+        ratio(results, "paceByKey", "concatMapJust", 2);
+        ratio(results, "pace", "concatMapJustFused", 2);
+    }
+
+    private static void print(String what, Map<String, Interleaved.Result> results) {
+        System.out.printf("%n%-22s %10s %8s%n", what, "ns/op", "B/op");
+        results.forEach(
+                (name, result) -> System.out.printf("%-22s %10.1f %8.0f%n", name, result.nanos(), result.bytes()));
+        System.out.println();
+    }
+
+    private static void core(String pattern, int rounds) throws Exception {
         Map<String, Interleaved.Result> results = new Interleaved()
                 .run(
                         (args[0].equals("twotier") ? "TwoTierBench" : "CoreBench") + "\\.(" + pattern + ")$",
@@ -20,10 +53,7 @@ public final class BenchMain {
                         TimeValue.milliseconds(500),
                         5,
                         TimeValue.milliseconds(300));
-        System.out.printf("%n%-22s %10s %8s%n", "one decision", "ns/op", "B/op");
-        results.forEach(
-                (name, result) -> System.out.printf("%-22s %10.1f %8.0f%n", name, result.nanos(), result.bytes()));
-        System.out.println();
+        print("one decision", results);
         ratio(results, "gcra", "floor", 1.2);
         ratio(results, "gcra", "bucket4j", 0.8);
         for (String name : new String[] {"gcraDenied", "tokenBucket", "fixedWindow"}) {

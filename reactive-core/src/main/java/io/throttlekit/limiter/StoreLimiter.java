@@ -49,8 +49,7 @@ final class StoreLimiter<S> implements Limiter {
     }
 
     private <R> R applySync(String call, String key, Transform<S, R> transform) {
-        SyncStore target = sync(call);
-        return target.applySync(join(key), transform, target.nowMicros());
+        return sync(call).applySync(join(key), transform);
     }
 
     private Transform<S, Decision> checking(long min, long max) {
