@@ -6,7 +6,7 @@ import io.throttlekit.Store;
 import io.throttlekit.store.MemoryStore;
 import io.throttlekit.strategy.FixedWindow;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.Objects;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
@@ -32,14 +32,8 @@ class LeaseLinearizabilityTest {
         /** Takes units; tells which credits are left, or -1 when denied. */
         @SuppressWarnings("ThreadPriorityCheck") // Lincheck's scheduler switches threads at a yield
         long checked(int cost) {
-            AtomicReference<Decision> answer = new AtomicReference<>();
-            tier.check("key", cost, cost).subscribe(answer::set);
-            Decision decision = answer.get();
-            while (decision == null) {
-                // Another thread is about to hand it over.
-                Thread.yield();
-                decision = answer.get();
-            }
+            // Another thread may be the one that hands it over.
+            Decision decision = Objects.requireNonNull(tier.check("key", cost, cost).block());
             return decision.allowed() ? decision.remaining() : -1;
         }
 
