@@ -33,7 +33,8 @@ class LeaseLinearizabilityTest {
         @SuppressWarnings("ThreadPriorityCheck") // Lincheck's scheduler switches threads at a yield
         long checked(int cost) {
             // Another thread may be the one that hands it over.
-            Decision decision = Objects.requireNonNull(tier.check("key", cost, cost).block());
+            Decision decision =
+                    Objects.requireNonNull(tier.check("key", cost, cost).block());
             return decision.allowed() ? decision.remaining() : -1;
         }
 
