@@ -6,6 +6,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Mono;
 
 /** The subscriber behind a future: completes it at once within the caller's call, else on the caller's context. */
 final class Answer<T> extends BaseSubscriber<T> {
@@ -18,14 +19,16 @@ final class Answer<T> extends BaseSubscriber<T> {
 
     private @Nullable T value;
 
-    Answer(Vertx vertx) {
+    private Answer(Vertx vertx) {
         this.context = vertx.getOrCreateContext();
     }
 
-    /** To be called once, right after the subscription. */
-    Future<T> future() {
-        inTheCall = false;
-        return promise.future();
+    /** Subscribes, on the caller's thread. */
+    static <T> Future<T> to(Vertx vertx, Mono<T> question) {
+        Answer<T> answer = new Answer<>(vertx);
+        question.subscribe(answer);
+        answer.inTheCall = false;
+        return answer.promise.future();
     }
 
     @Override

@@ -171,8 +171,6 @@ public final class FutureLimiter {
     }
 
     private <T> Future<T> ask(Mono<T> question) {
-        Answer<T> answer = new Answer<>(vertx);
-        question.subscribe(answer);
-        return answer.future();
+        return Answer.to(vertx, question);
     }
 }

@@ -39,7 +39,9 @@ class FutureLimiterTest {
     private FutureLimiter over(Store store) {
         return FutureLimiter.of(
                 vertx,
-                Limiter.builder(FixedWindow.of(5, Duration.ofHours(1))).store(store).build());
+                Limiter.builder(FixedWindow.of(5, Duration.ofHours(1)))
+                        .store(store)
+                        .build());
     }
 
     private static <T> T await(Future<T> future) throws Exception {
@@ -67,13 +69,12 @@ class FutureLimiterTest {
 
     @Test
     void completesOnTheContextOfTheCaller() throws Exception {
-        FutureLimiter limiter =
-                over(new GatedStore(memory, Mono.delay(Duration.ofMillis(20), storeThread).then()));
+        FutureLimiter limiter = over(new GatedStore(
+                memory, Mono.delay(Duration.ofMillis(20), storeThread).then()));
         Context caller = vertx.getOrCreateContext();
         CompletableFuture<Context> seen = new CompletableFuture<>();
 
-        caller.runOnContext(
-                ignored -> limiter.check("a").onSuccess(decision -> seen.complete(Vertx.currentContext())));
+        caller.runOnContext(ignored -> limiter.check("a").onSuccess(decision -> seen.complete(Vertx.currentContext())));
 
         assertThat(seen.get(10, TimeUnit.SECONDS)).isSameAs(caller);
     }

@@ -28,7 +28,8 @@ class VertxConformanceTest extends HttpConformance<RoutingContext> {
             Buffer body = routing.body().buffer();
             noted(routing).end(body == null ? Buffer.buffer() : body);
         });
-        HttpServer server = await(vertx.createHttpServer().requestHandler(router).listen(0, "127.0.0.1"));
+        HttpServer server =
+                await(vertx.createHttpServer().requestHandler(router).listen(0, "127.0.0.1"));
         return server.actualPort();
     }
 

@@ -33,8 +33,7 @@ public final class RateLimitClientFilter implements ExchangeFilterFunction {
     private final Function<? super ClientRequest, String> key;
     private final FailMode failMode;
 
-    private RateLimitClientFilter(
-            Limiter limiter, Function<? super ClientRequest, String> key, FailMode failMode) {
+    private RateLimitClientFilter(Limiter limiter, Function<? super ClientRequest, String> key, FailMode failMode) {
         this.limiter = Objects.requireNonNull(limiter, "limiter");
         this.key = Objects.requireNonNull(key, "key");
         this.failMode = Objects.requireNonNull(failMode, "failMode");
@@ -59,10 +58,12 @@ public final class RateLimitClientFilter implements ExchangeFilterFunction {
             Thread here = Thread.currentThread();
             return limiter.check(key.apply(request))
                     .map(decision -> decided(decision, request, next))
-                    .onErrorResume(StoreUnavailableException.class, outage -> Mono.just(
-                            failMode == FailMode.OPEN
-                                    ? Mono.defer(() -> next.exchange(request))
-                                    : Mono.<ClientResponse>error(outage)))
+                    .onErrorResume(
+                            StoreUnavailableException.class,
+                            outage -> Mono.just(
+                                    failMode == FailMode.OPEN
+                                            ? Mono.defer(() -> next.exchange(request))
+                                            : Mono.<ClientResponse>error(outage)))
                     .flatMap(rest -> Thread.currentThread() == here ? rest : rest.subscribeOn(Schedulers.parallel()));
         });
     }

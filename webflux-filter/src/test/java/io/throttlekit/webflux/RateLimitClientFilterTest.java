@@ -44,7 +44,8 @@ class RateLimitClientFilterTest {
                 .build();
         return WebClient.builder()
                 .baseUrl("http://127.0.0.1:" + server.port())
-                .filter(RateLimitClientFilter.of(limiter, request -> request.url().getHost(), failMode))
+                .filter(RateLimitClientFilter.of(
+                        limiter, request -> request.url().getHost(), failMode))
                 .build()
                 .get()
                 .uri("/")

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -26,7 +27,6 @@ import org.springframework.web.reactive.function.server.ServerRequest;
 import org.springframework.web.reactive.function.server.ServerResponse;
 import org.springframework.web.reactive.handler.SimpleUrlHandlerMapping;
 import org.springframework.web.reactive.socket.WebSocketHandler;
-import org.springframework.web.reactive.socket.WebSocketSession;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.adapter.WebHttpHandlerBuilder;
 import reactor.core.publisher.Mono;
@@ -69,8 +69,9 @@ class WebFluxConformanceTest extends HttpConformance<ServerWebExchange> {
     static class Application {
         @Bean
         RouterFunction<ServerResponse> routes() {
-            return route(POST("/echo"), request -> ok(request)
-                            .body(request.body(BodyExtractors.toDataBuffers()), DataBuffer.class))
+            return route(
+                            POST("/echo"),
+                            request -> ok(request).body(request.body(BodyExtractors.toDataBuffers()), DataBuffer.class))
                     .andRoute(GET("/broken"), request -> Mono.error(new IllegalStateException("broken handler")));
         }
 
@@ -87,7 +88,7 @@ class WebFluxConformanceTest extends HttpConformance<ServerWebExchange> {
 
         @Bean
         HandlerMapping sockets() {
-            WebSocketHandler handler = WebSocketSession::close;
+            WebSocketHandler handler = session -> session.receive().then();
             SimpleUrlHandlerMapping mapping = new SimpleUrlHandlerMapping(Map.of("/ws", handler));
             mapping.setOrder(-1);
             return mapping;
@@ -95,14 +96,17 @@ class WebFluxConformanceTest extends HttpConformance<ServerWebExchange> {
     }
 
     private static String port(ServerWebExchange exchange) {
-        return String.valueOf(exchange.getRequest().getRemoteAddress().getPort());
+        return String.valueOf(
+                Objects.requireNonNull(exchange.getRequest().getRemoteAddress()).getPort());
     }
 
     @RestController
     static class Hello {
         @GetMapping("/")
         Mono<String> hello(ServerWebExchange exchange) {
-            exchange.getResponse().getHeaders().set(THREAD, Thread.currentThread().getName());
+            exchange.getResponse()
+                    .getHeaders()
+                    .set(THREAD, Thread.currentThread().getName());
             exchange.getResponse().getHeaders().set(PEER_PORT, port(exchange));
             return Mono.just("hello");
         }

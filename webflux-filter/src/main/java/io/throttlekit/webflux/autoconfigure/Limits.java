@@ -9,7 +9,9 @@ import io.throttlekit.http.Key;
 import io.throttlekit.http.KeyHash;
 import io.throttlekit.http.MissingKey;
 import io.throttlekit.http.RateLimitHeaders;
+import io.throttlekit.limiter.LeaseOptions;
 import io.throttlekit.limiter.Limiter;
+import io.throttlekit.limiter.TwoTier;
 import io.throttlekit.strategy.FixedWindow;
 import io.throttlekit.strategy.Gcra;
 import io.throttlekit.strategy.SlidingWindow;
@@ -35,6 +37,8 @@ import org.springframework.http.server.PathContainer;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** The limits of the properties, made: a limiter for each name, and an admission over all of them. */
 final class Limits {
@@ -43,15 +47,17 @@ final class Limits {
     private final Function<String, @Nullable Key<ServerWebExchange>> keyBeans;
     private final Map<String, Limiter> limiters = new LinkedHashMap<>();
 
-    Limits(
-            ThrottleKitProperties properties,
-            Store store,
-            Function<String, @Nullable Key<ServerWebExchange>> keyBeans) {
+    Limits(ThrottleKitProperties properties, Store store, Function<String, @Nullable Key<ServerWebExchange>> keyBeans) {
         this.properties = properties;
         this.store = store;
         this.keyBeans = keyBeans;
         // By name, so that what is listed and what is asked first is no matter of hashing.
         new TreeMap<>(properties.limits()).forEach((name, limit) -> limiters.put(name, limiter(name, limit)));
+    }
+
+    /** Gives back what is leased. Spring calls it, before it closes the store. */
+    public Mono<Void> close() {
+        return Flux.fromIterable(limiters.values()).flatMap(Limiter::close).then();
     }
 
     Map<String, Limiter> limiters() {
@@ -93,8 +99,8 @@ final class Limits {
         }
         String secret = properties.keySecret();
         if (secret != null) {
-            builder.hashKeys(checked(
-                    "throttlekit.key-secret", () -> KeyHash.hmac(secret.getBytes(StandardCharsets.UTF_8))));
+            builder.hashKeys(
+                    checked("throttlekit.key-secret", () -> KeyHash.hmac(secret.getBytes(StandardCharsets.UTF_8))));
         }
     }
 
@@ -109,9 +115,14 @@ final class Limits {
     private Limiter limiter(String name, Limit limit) {
         String property = "throttlekit.limits." + name;
         Strategy<?> strategy = checked(property, () -> strategy(property, limit));
-        return checked(
-                property,
-                () -> Limiter.builder(strategy).store(store).prefix(name).build());
+        return checked(property, () -> switch (limit.tier()) {
+            case NONE -> Limiter.builder(strategy).store(store).prefix(name).build();
+            case CACHED_DENY -> TwoTier.cachedDeny(strategy, store).prefix(name).build();
+            case LEASED ->
+                TwoTier.leased(strategy, store, LeaseOptions.batch(limit.leaseBatch()))
+                        .prefix(name)
+                        .build();
+        });
     }
 
     private static Strategy<?> strategy(String property, Limit limit) {
@@ -127,9 +138,8 @@ final class Limits {
             throw new IllegalArgumentException(property + ".burst is for gcra and token-bucket only, was " + burst);
         }
         return switch (limit.strategy()) {
-            case GCRA -> burst == null
-                    ? Gcra.of(units, period)
-                    : Gcra.of(units, period).withBurst(burst);
+            case GCRA ->
+                burst == null ? Gcra.of(units, period) : Gcra.of(units, period).withBurst(burst);
             case TOKEN_BUCKET -> TokenBucket.of(burst == null ? units : burst, units, period);
             case FIXED_WINDOW -> FixedWindow.of(units, period);
             case SLIDING_WINDOW -> SlidingWindow.of(units, period);
@@ -160,15 +170,17 @@ final class Limits {
             return Key.header(part.substring("header:".length()));
         }
         return switch (part) {
-            case "address" -> Key.address(checked(
-                    "throttlekit.client", () -> properties.client().address()));
+            case "address" ->
+                Key.address(
+                        checked("throttlekit.client", () -> properties.client().address()));
             case "principal" -> ExchangeKeys.principal();
-            case "path" -> ExchangeKeys.pathTemplate();
+            case "path-template" -> ExchangeKeys.pathTemplate();
             default -> {
                 Key<ServerWebExchange> bean = keyBeans.apply(part);
                 if (bean == null) {
                     throw new IllegalArgumentException(property
-                            + " must be address, principal, path, header:Name or the name of a Key bean, was " + part);
+                            + " must be address, principal, path-template, header:Name or the name of a Key bean, was "
+                            + part);
                 }
                 yield bean;
             }
@@ -190,7 +202,8 @@ final class Limits {
         Predicate<ServerWebExchange> byPath = exchange -> {
             PathContainer path = exchange.getRequest().getPath().pathWithinApplication();
             return (methods.isEmpty()
-                            || methods.contains(exchange.getRequest().getMethod().name()))
+                            || methods.contains(
+                                    exchange.getRequest().getMethod().name()))
                     && patterns.stream().anyMatch(pattern -> pattern.matches(path));
         };
         return byPath.or(annotated);
@@ -201,9 +214,7 @@ final class Limits {
             return made.get();
         } catch (IllegalArgumentException | IllegalStateException e) {
             String message = String.valueOf(e.getMessage());
-            throw message.startsWith("throttlekit.")
-                    ? e
-                    : new IllegalArgumentException(property + ": " + message, e);
+            throw message.startsWith("throttlekit.") ? e : new IllegalArgumentException(property + ": " + message, e);
         }
     }
 }

@@ -4,10 +4,13 @@ import io.throttlekit.FailMode;
 import io.throttlekit.Store;
 import io.throttlekit.http.DecisionListener;
 import io.throttlekit.http.Key;
+import io.throttlekit.pg.PgStore;
+import io.throttlekit.redis.RedisStore;
 import io.throttlekit.store.MemoryStore;
 import io.throttlekit.webflux.RateLimitWebFilter;
 import io.throttlekit.webflux.RateLimitedHandlers;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +23,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.web.reactive.result.method.annotation.RequestMappingHandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
@@ -41,15 +45,59 @@ public final class ThrottleKitAutoConfiguration {
     /** For Spring. */
     public ThrottleKitAutoConfiguration() {}
 
-    @Bean
+    @Configuration(proxyBeanMethods = false)
     @ConditionalOnMissingBean(Store.class)
-    MemoryStore throttleKitStore(ThrottleKitProperties properties) {
-        return MemoryStore.builder().maxKeys(properties.memory().maxKeys()).build();
+    @ConditionalOnProperty(prefix = "throttlekit", name = "store", havingValue = "memory", matchIfMissing = true)
+    static class InMemory {
+        @Bean
+        MemoryStore throttleKitStore(ThrottleKitProperties properties) {
+            return MemoryStore.builder().maxKeys(properties.memory().maxKeys()).build();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnMissingBean(Store.class)
+    @ConditionalOnClass(RedisStore.class)
+    @ConditionalOnProperty(prefix = "throttlekit", name = "store", havingValue = "redis")
+    static class InRedis {
+        @Bean
+        RedisStore throttleKitStore(ThrottleKitProperties properties) {
+            return RedisStore.builder(uri("redis", properties.redis()))
+                    .deadline(properties.redis().deadline())
+                    .build();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnMissingBean(Store.class)
+    @ConditionalOnClass(PgStore.class)
+    @ConditionalOnProperty(prefix = "throttlekit", name = "store", havingValue = "postgres")
+    static class InPostgres {
+        @Bean
+        PgStore throttleKitStore(ThrottleKitProperties properties) {
+            return PgStore.builder(uri("postgres", properties.postgres()))
+                    .deadline(properties.postgres().deadline())
+                    .build();
+        }
+    }
+
+    private static String uri(String store, ThrottleKitProperties.Remote remote) {
+        String uri = remote.uri();
+        if (uri == null || uri.isBlank()) {
+            throw new IllegalArgumentException("throttlekit." + store + ".uri is missing");
+        }
+        return uri;
     }
 
     @Bean
-    Limits throttleKitLimits(ThrottleKitProperties properties, Store store, BeanFactory beans) {
-        return new Limits(properties, store, name -> keyBean(beans, name));
+    Limits throttleKitLimits(ThrottleKitProperties properties, ObjectProvider<Store> store, BeanFactory beans) {
+        Store found = store.getIfAvailable();
+        if (found == null) {
+            throw new IllegalArgumentException("throttlekit.store is "
+                    + properties.store().name().toLowerCase(Locale.ROOT)
+                    + ", and its module is not on the class path");
+        }
+        return new Limits(properties, found, name -> keyBean(beans, name));
     }
 
     @SuppressWarnings("unchecked")

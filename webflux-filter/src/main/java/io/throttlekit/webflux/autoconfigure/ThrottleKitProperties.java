@@ -17,6 +17,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param failMode what becomes of a request when the store cannot decide; required, there is no default
  * @param store where the state is kept; a bean of type {@code Store} wins over it
  * @param memory of the store in memory
+ * @param redis of the store in Redis
+ * @param postgres of the store in PostgreSQL
  * @param order of the filter among the web filters
  * @param headers the families of response headers
  * @param outageRetryAfter the {@code Retry-After} of a 503
@@ -30,6 +32,8 @@ public record ThrottleKitProperties(
         @Nullable FailMode failMode,
         @DefaultValue("memory") StoreKind store,
         @DefaultValue Memory memory,
+        @DefaultValue Remote redis,
+        @DefaultValue Remote postgres,
         @DefaultValue("-110") int order,
         @DefaultValue("structured-draft-11") List<RateLimitHeaders.Family> headers,
         @DefaultValue("1s") Duration outageRetryAfter,
@@ -52,7 +56,11 @@ public record ThrottleKitProperties(
     /** Where the state is kept. */
     public enum StoreKind {
         /** In this process. */
-        MEMORY
+        MEMORY,
+        /** In Redis; needs {@code throttlekit-reactive-redis}. */
+        REDIS,
+        /** In PostgreSQL; needs {@code throttlekit-reactive-pg}. */
+        POSTGRES
     }
 
     /** The strategies that properties can choose. */
@@ -84,6 +92,31 @@ public record ThrottleKitProperties(
     }
 
     /**
+     * A store on another machine.
+     *
+     * @param uri where it is; required for the store that is chosen
+     * @param deadline how long a check may wait for it
+     */
+    public record Remote(
+            @Nullable String uri, @DefaultValue("250ms") Duration deadline) {
+        @Override
+        public String toString() {
+            // The address may have a password in it.
+            return "Remote[deadline=" + deadline + "]";
+        }
+    }
+
+    /** What answers a check, between the application and the store. */
+    public enum Tier {
+        /** The store. */
+        NONE,
+        /** A denial is kept for as long as it holds. */
+        CACHED_DENY,
+        /** Units are taken from the store in batches and spent here. */
+        LEASED
+    }
+
+    /**
      * How the address of a client is found.
      *
      * @param trustHops how many proxies stand before this server; 0 for none or for {@code trustedProxies}
@@ -102,8 +135,7 @@ public record ThrottleKitProperties(
         }
 
         ClientAddress address() {
-            ClientAddress.Builder address =
-                    ClientAddress.builder().field(field).ipv6PrefixBits(ipv6PrefixBits);
+            ClientAddress.Builder address = ClientAddress.builder().field(field).ipv6PrefixBits(ipv6PrefixBits);
             if (trustHops != 0) {
                 address.trustHops(trustHops);
             }
@@ -121,11 +153,13 @@ public record ThrottleKitProperties(
      * @param limit units per period; required
      * @param period the period or window; required
      * @param burst units at once; the limit by default
-     * @param key what tells clients apart: {@code address}, {@code principal}, {@code path}, {@code header:Name}
+     * @param key what tells clients apart: {@code address}, {@code principal}, {@code path-template}, {@code header:Name}
      *     or the name of a bean of type {@code Key}; several together make one key
      * @param onMissingKey {@code error}, {@code unlimited} or {@code shared}
      * @param cost units per request
      * @param dryRun whether it only looks on
+     * @param tier what answers a check before the store does
+     * @param leaseBatch how many units to lease at once
      */
     public record Limit(
             @DefaultValue List<String> paths,
@@ -137,7 +171,9 @@ public record ThrottleKitProperties(
             @DefaultValue("address") List<String> key,
             @DefaultValue("error") Missing onMissingKey,
             @DefaultValue("1") long cost,
-            @DefaultValue("false") boolean dryRun) {
+            @DefaultValue("false") boolean dryRun,
+            @DefaultValue("none") Tier tier,
+            @DefaultValue("10") long leaseBatch) {
         /** Copies the lists. */
         public Limit {
             paths = List.copyOf(paths);

@@ -10,20 +10,26 @@ import io.throttlekit.Store;
 import io.throttlekit.StoreUnavailableException;
 import io.throttlekit.StoreUnavailableException.Reason;
 import io.throttlekit.conformance.GatedStore;
+import io.throttlekit.conformance.PostgresServer;
+import io.throttlekit.conformance.PostgresServers;
+import io.throttlekit.conformance.RedisServer;
+import io.throttlekit.conformance.RedisServers;
 import io.throttlekit.http.Key;
+import io.throttlekit.redis.RedisStore;
 import io.throttlekit.store.MemoryStore;
 import io.throttlekit.webflux.RateLimitWebFilter;
 import io.throttlekit.webflux.RateLimited;
 import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
@@ -75,20 +81,25 @@ class ThrottleKitAutoConfigurationTest {
 
     @Test
     void limitsByPath() {
-        limited().run(context -> assertThat(statuses(context, "/api/a", "/api/b", "/api/c", "/open"))
-                .containsExactly(200, 200, 429, 200));
+        limited()
+                .run(context -> assertThat(statuses(context, "/api/a", "/api/b", "/api/c", "/open"))
+                        .containsExactly(200, 200, 429, 200));
     }
 
     @Test
     void limitsByAnnotation() {
-        limited().run(context -> assertThat(statuses(context, "/strict", "/strict", "/open"))
-                .containsExactly(200, 429, 200));
+        limited()
+                .run(context -> assertThat(statuses(context, "/strict", "/strict", "/open"))
+                        .containsExactly(200, 429, 200));
     }
 
     @Test
     void limitsByMethodAndHeaderAndCost() {
-        limited("throttlekit.limits.api.methods=get", "throttlekit.limits.api.key=header:X-Key,path",
-                        "throttlekit.limits.api.cost=2", "throttlekit.limits.api.on-missing-key=unlimited")
+        limited(
+                        "throttlekit.limits.api.methods=get",
+                        "throttlekit.limits.api.key=header:X-Key,path-template",
+                        "throttlekit.limits.api.cost=2",
+                        "throttlekit.limits.api.on-missing-key=unlimited")
                 .run(context -> {
                     assertThat(status(context, "/api/a", "X-Key", "k")).isEqualTo(200);
                     assertThat(status(context, "/api/b", "X-Key", "k")).isEqualTo(429);
@@ -150,10 +161,13 @@ class ThrottleKitAutoConfigurationTest {
                 .withUserConfiguration(Application.class)
                 .run(context -> {
                     assertThat(context).hasFailed();
-                    FailureAnalysis analysis = new MissingFailModeAnalyzer().analyze(context.getStartupFailure());
-                    assertThat(analysis).isNotNull();
-                    assertThat(analysis.getDescription()).contains("open", "closed");
-                    assertThat(analysis.getAction()).contains("throttlekit.fail-mode=open");
+                    Throwable failure = Objects.requireNonNull(context.getStartupFailure());
+                    assertThat(new MissingFailModeAnalyzer().analyze(failure))
+                            .isNotNull()
+                            .satisfies(analysis -> {
+                                assertThat(analysis.getDescription()).contains("open", "closed");
+                                assertThat(analysis.getAction()).contains("throttlekit.fail-mode=open");
+                            });
                 });
     }
 
@@ -163,9 +177,7 @@ class ThrottleKitAutoConfigurationTest {
                 .withConfiguration(AutoConfigurations.of(
                         ThrottleKitAutoConfiguration.class, ThrottleKitActuatorAutoConfiguration.class))
                 .withPropertyValues("throttlekit.enabled=false")
-                .run(context -> assertThat(context)
-                        .hasNotFailed()
-                        .doesNotHaveBean(RateLimitWebFilter.class));
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(RateLimitWebFilter.class));
     }
 
     @Test
@@ -192,14 +204,17 @@ class ThrottleKitAutoConfigurationTest {
                 "throttlekit.key-secret=short # throttlekit.key-secret: secret must be",
                 "throttlekit.client.trusted-proxies=example.org # throttlekit.client: network must be",
                 "throttlekit.client.ipv6-prefix-bits=0 # throttlekit.client: ipv6PrefixBits",
+                "throttlekit.store=redis # throttlekit.redis.uri is missing",
+                "throttlekit.store=postgres # throttlekit.postgres.uri is missing",
                 "throttlekit.fail-mode=maybe # fail-mode",
                 "throttlekit.store=cloud # store"
             })
     void refusesWrongValuesByTheirName(String property, String message) {
-        limited(property).run(context -> assertThat(context)
-                .hasFailed()
-                .getFailure()
-                .satisfies(failure -> assertThat(messages(failure)).contains(message)));
+        limited(property)
+                .run(context -> assertThat(context)
+                        .hasFailed()
+                        .getFailure()
+                        .satisfies(failure -> assertThat(messages(failure)).contains(message)));
     }
 
     private static String messages(Throwable failure) {
@@ -211,11 +226,83 @@ class ThrottleKitAutoConfigurationTest {
     }
 
     @Test
+    void saysWhenTheModuleOfItsStoreIsNotThere() {
+        limited("throttlekit.store=redis", "throttlekit.redis.uri=redis://localhost")
+                .withClassLoader(new FilteredClassLoader(RedisStore.class))
+                .run(context -> assertThat(context)
+                        .hasFailed()
+                        .getFailure()
+                        .satisfies(failure -> assertThat(messages(failure))
+                                .contains("throttlekit.store is redis, and its module is not on the class path")));
+    }
+
+    @Test
+    void keepsItsStateInRedis() {
+        try (RedisServer redis = RedisServers.any()) {
+            redis.command("FLUSHALL");
+            limited("throttlekit.store=redis", "throttlekit.redis.uri=" + redis.uri(), "throttlekit.redis.deadline=10s")
+                    .run(context -> {
+                        assertThat(statuses(context, "/api/a", "/api/a", "/api/a"))
+                                .containsExactly(200, 200, 429);
+                        assertThat(redis.command("DBSIZE")).isEqualTo(1L);
+                    });
+        }
+    }
+
+    @Test
+    void answersWithinTheDeadlineWhenRedisHangsAndComesBack() {
+        try (RedisServer redis = RedisServers.own()) {
+            limited("throttlekit.store=redis", "throttlekit.redis.uri=" + redis.uri(), "throttlekit.redis.deadline=2s")
+                    .run(context -> {
+                        assertThat(status(context, "/api/a")).isEqualTo(200);
+                        redis.freeze();
+                        assertThat(status(context, "/api/a")).isEqualTo(503);
+                        redis.thaw();
+                        redis.kill();
+                        assertThat(status(context, "/api/a")).isEqualTo(503);
+                        assertThat(health(context)).isEqualTo(Status.DOWN);
+                    });
+        }
+    }
+
+    @Test
+    void opensWhileRedisIsDown() {
+        try (RedisServer redis = RedisServers.own()) {
+            redis.kill();
+            limited("throttlekit.store=redis", "throttlekit.redis.uri=" + redis.uri(), "throttlekit.fail-mode=open")
+                    .run(context -> assertThat(statuses(context, "/api/a", "/api/a", "/api/a"))
+                            .containsOnly(200));
+        }
+    }
+
+    @Test
+    void keepsItsStateInPostgres() {
+        try (PostgresServer postgres = PostgresServers.any()) {
+            String database = postgres.createDatabase();
+            limited(
+                            "throttlekit.store=postgres",
+                            "throttlekit.postgres.uri=" + postgres.uri(database),
+                            "throttlekit.postgres.deadline=20s")
+                    .run(context -> assertThat(statuses(context, "/api/a", "/api/a", "/api/a"))
+                            .containsExactly(200, 200, 429));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"cached-deny", "leased"})
+    void knowsBothTiers(String tier) {
+        limited("throttlekit.limits.api.tier=" + tier, "throttlekit.limits.api.lease-batch=2")
+                .run(context -> assertThat(statuses(context, "/api/a", "/api/a", "/api/a"))
+                        .containsExactly(200, 200, 429));
+    }
+
+    @Test
     void refusesAnAnnotationThatNamesNoLimit() {
         application.run(context -> assertThat(context)
                 .hasFailed()
                 .getFailure()
-                .satisfies(failure -> assertThat(messages(failure)).contains("names limits that are not there: [strict]")));
+                .satisfies(failure ->
+                        assertThat(messages(failure)).contains("names limits that are not there: [strict]")));
     }
 
     @Test
@@ -223,9 +310,16 @@ class ThrottleKitAutoConfigurationTest {
         limited().withUserConfiguration(Down.class).run(context -> {
             assertThat(context).doesNotHaveBean(MemoryStore.class);
             assertThat(status(context, "/api/a")).isEqualTo(503);
-            LimitsHealth health = context.getBean(LimitsHealth.class);
-            assertThat(health.health().block().getStatus()).isEqualTo(Status.DOWN);
+            assertThat(health(context)).isEqualTo(Status.DOWN);
         });
+    }
+
+    private static Status health(ApplicationContext context) {
+        return context.getBean(LimitsHealth.class)
+                .health()
+                .map(health -> health.getStatus())
+                .blockOptional()
+                .orElseThrow();
     }
 
     @Test
@@ -238,14 +332,15 @@ class ThrottleKitAutoConfigurationTest {
     @Test
     void isHealthyAndListsItsLimits() {
         limited("throttlekit.key-secret=0123456789abcdef").run(context -> {
-            LimitsHealth health = context.getBean(LimitsHealth.class);
             LimitsEndpoint.Listing listing =
                     context.getBean(LimitsEndpoint.class).limits();
 
-            assertThat(health.health().block().getStatus()).isEqualTo(Status.UP);
+            assertThat(health(context)).isEqualTo(Status.UP);
             assertThat(listing.failMode()).isEqualTo("CLOSED");
             assertThat(listing.limits()).containsOnlyKeys("api", "strict");
-            assertThat(listing.limits().get("api").paths()).containsExactly("/api/**");
+            assertThat(listing.limits().get("api"))
+                    .isNotNull()
+                    .satisfies(limit -> assertThat(limit.paths()).containsExactly("/api/**"));
             assertThat(listing.toString()).doesNotContain("0123456789abcdef");
         });
     }
@@ -277,7 +372,7 @@ class ThrottleKitAutoConfigurationTest {
 
         assertThat(names)
                 .contains("throttlekit.fail-mode", "throttlekit.limits", "throttlekit.memory.max-keys")
-                .hasSize(13);
+                .hasSize(17);
     }
 
     @Configuration(proxyBeanMethods = false)
