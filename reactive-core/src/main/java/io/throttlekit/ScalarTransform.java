@@ -72,7 +72,7 @@ public abstract class ScalarTransform<S, R> implements Transform<S, R> {
     public abstract long next(long before, long now, long nowMicros);
 
     /**
-     * Describes what {@link #next} did.
+     * Describes what {@link #next} did. It must not throw: the change is made when it is called.
      *
      * @param before the instant it was given
      * @param after the instant it returned
