@@ -30,9 +30,11 @@ class LeaseLinearizabilityTest {
                 new LeaseTier<>(new Origin<>(STRATEGY, store, ""), LeaseOptions.batch(3), clock, 10);
 
         /** Takes units; tells which credits are left, or -1 when denied. */
+        @SuppressWarnings("ThreadPriorityCheck") // Lincheck's scheduler switches threads at a yield
         long checked(int cost) {
             // Another thread may be the one that hands it over.
-            Decision decision = Objects.requireNonNull(tier.check("key", cost, cost).block());
+            Decision decision =
+                    Objects.requireNonNull(tier.check("key", cost, cost).block());
             return decision.allowed() ? decision.remaining() : -1;
         }
 

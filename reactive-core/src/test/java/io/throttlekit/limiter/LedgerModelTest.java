@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
@@ -24,9 +25,13 @@ import org.junit.jupiter.api.Test;
 class LedgerModelTest {
     private static final int COUNTED = 1;
 
-    private record World(int nodes, long limit, int ticks, Ledger.Rules rules, int[] costs, boolean trouble) {
+    private record World(int nodes, long limit, int ticks, Ledger.Rules rules, List<Integer> costs, boolean trouble) {
         World(int nodes, long limit, int ticks, long batch, long lowWater, boolean coupled, int line, int... costs) {
-            this(nodes, limit, ticks, new Ledger.Rules(limit, batch, lowWater, coupled, line), costs, true);
+            this(nodes, limit, ticks, new Ledger.Rules(limit, batch, lowWater, coupled, line), costsOf(costs), true);
+        }
+
+        private static List<Integer> costsOf(int... costs) {
+            return Arrays.stream(costs).boxed().toList();
         }
 
         World calm() {

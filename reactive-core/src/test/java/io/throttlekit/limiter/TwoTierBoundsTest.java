@@ -80,7 +80,7 @@ class TwoTierBoundsTest {
             while (storeClock.epochMicros() < START + WINDOWS * WINDOW_MS * 1000L) {
                 Node node = nodes.get(random.nextInt(nodes.size()));
                 switch (random.nextInt(8)) {
-                    case 0 -> node.wire.holding = Holding.values()[random.nextInt(3)];
+                    case 0 -> node.wire.holding = List.of(Holding.values()).get(random.nextInt(3));
                     case 1 -> node.wire.releaseAll();
                     case 2 -> advance(random.nextInt(4) == 0 ? random.nextInt(300) : random.nextInt(40));
                     case 3 ->

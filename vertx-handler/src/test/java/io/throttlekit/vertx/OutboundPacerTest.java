@@ -104,8 +104,8 @@ class OutboundPacerTest {
                 .build();
         hourly.reserveSync("a");
 
-        Future<Integer> second = inContext(() -> OutboundPacer.create(vertx, hourly)
-                .call("a", () -> Future.succeededFuture(calls.incrementAndGet())));
+        Future<Integer> second = inContext(() ->
+                OutboundPacer.create(vertx, hourly).call("a", () -> Future.succeededFuture(calls.incrementAndGet())));
 
         assertThatThrownBy(() -> await(second)).hasRootCauseInstanceOf(QueueFullException.class);
         assertThat(calls).hasValue(0);
