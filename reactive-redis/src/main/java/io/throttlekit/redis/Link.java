@@ -87,6 +87,15 @@ final class Link {
 
     /** A wire is of no more use, or in a cluster not of full use. */
     void broken(Wire broken, String why) {
+        lose(broken, why, false);
+    }
+
+    /** A wire leads to the wrong server, which still answers what it was sent. */
+    void misled(Wire misled, String why) {
+        lose(misled, why, true);
+    }
+
+    private void lose(Wire broken, String why, boolean answers) {
         if (closed || wire != broken) {
             return;
         }
@@ -98,7 +107,11 @@ final class Link {
             stale = true;
         } else {
             wire = null;
-            broken.end();
+            if (answers) {
+                retire(broken);
+            } else {
+                broken.end();
+            }
         }
         again();
     }
@@ -137,7 +150,13 @@ final class Link {
             return;
         }
         long startedNanos = System.nanoTime();
-        Attempt started = connector.open();
+        Attempt started;
+        try {
+            started = connector.open();
+        } catch (RuntimeException e) {
+            failed(startedNanos, e);
+            return;
+        }
         attempt = started;
         ScheduledFuture<?> patience = context.nettyEventLoop()
                 .schedule(
@@ -193,13 +212,17 @@ final class Link {
         wire = opened;
         stale = false;
         if (before != null) {
-            before.retire();
-            context.setTimer(TimeUnit.NANOSECONDS.toMillis(ATTEMPT_NANOS), id -> before.end());
+            retire(before);
         }
         opened.connection
                 .exceptionHandler(e -> context.emit(v -> broken(opened, Failures.describe(e))))
                 .endHandler(end -> context.emit(v -> broken(opened, "it was closed")));
         user.opened();
+    }
+
+    private void retire(Wire old) {
+        old.retire();
+        context.setTimer(TimeUnit.NANOSECONDS.toMillis(ATTEMPT_NANOS), id -> old.end());
     }
 
     /** Ends the connection and all attempts. */
