@@ -1,5 +1,6 @@
 package io.throttlekit.bench;
 
+import java.nio.file.Path;
 import java.util.Map;
 import org.openjdk.jmh.runner.options.TimeValue;
 
@@ -12,18 +13,60 @@ public final class BenchMain {
         String[] more = System.getProperty("bench.args", "").trim().split("\\s+");
         String pattern = more[0].isEmpty() ? ".*" : more[0];
         int rounds = more.length > 1 ? Integer.parseInt(more[1]) : 5;
+        switch (args[0]) {
+            case "shaping" -> shaping(pattern, rounds);
+            case "twotier" -> twoTier(pattern, rounds);
+            default -> core(pattern, rounds);
+        }
+    }
+
+    /** How departures are spread over time, then what an element costs that need not wait. */
+    private static void shaping(String pattern, int rounds) throws Exception {
+        Departures.run(Path.of("reactive-core/src/jmh/departures.svg"));
         Map<String, Interleaved.Result> results = new Interleaved()
                 .run(
-                        "CoreBench\\.(" + pattern + ")$",
+                        "ShapingBench\\.(" + pattern + ")$",
                         rounds,
                         10,
-                        TimeValue.milliseconds(500),
+                        TimeValue.milliseconds(300),
                         5,
                         TimeValue.milliseconds(300));
-        System.out.printf("%n%-22s %10s %8s%n", "one decision", "ns/op", "B/op");
+        print("one element", results);
+        ratio(results, "pace", "concatMapJust", 2);
+        ratio(results, "paceByKey", "concatMapJust", 2);
+        ratio(results, "pace", "concatMapJustFused", 2);
+    }
+
+    private static void print(String what, Map<String, Interleaved.Result> results) {
+        System.out.printf("%n%-22s %10s %8s%n", what, "ns/op", "B/op");
         results.forEach(
                 (name, result) -> System.out.printf("%-22s %10.1f %8.0f%n", name, result.nanos(), result.bytes()));
         System.out.println();
+    }
+
+    private static Map<String, Interleaved.Result> measure(String suite, String pattern, int rounds) throws Exception {
+        return new Interleaved()
+                .run(
+                        suite + "\\.(" + pattern + ")$",
+                        rounds,
+                        10,
+                        TimeValue.milliseconds(250),
+                        5,
+                        TimeValue.milliseconds(200));
+    }
+
+    private static void twoTier(String pattern, int rounds) throws Exception {
+        Map<String, Interleaved.Result> results = measure("TwoTierBench", pattern, rounds);
+        print("one decision", results);
+        ratio(results, "leasedHit", "memoryGcra", 1.3);
+        ratio(results, "twoThreadsLeasedHit", "twoThreadsMemoryGcra", 1.3);
+    }
+
+    /** What a decision in memory costs, and what a flood, a million keys and a sweep do to the store. */
+    private static void core(String pattern, int rounds) throws Exception {
+        Map<String, Interleaved.Result> results = measure("CoreBench", pattern, rounds);
+        Flood.run();
+        print("one decision", results);
         ratio(results, "gcra", "floor", 1.2);
         ratio(results, "gcra", "bucket4j", 0.8);
         for (String name : new String[] {"gcraDenied", "tokenBucket", "fixedWindow"}) {

@@ -1,4 +1,7 @@
-/** Rate limits for Vert.x Web: a {@link io.throttlekit.vertx.RateLimitHandler} on a route. */
+/**
+ * Rate limits for Vert.x: a {@link io.throttlekit.vertx.RateLimitHandler} on a route, and an
+ * {@link io.throttlekit.vertx.OutboundPacer} before outbound calls.
+ */
 @NullMarked
 package io.throttlekit.vertx;
 
