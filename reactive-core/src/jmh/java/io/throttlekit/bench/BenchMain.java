@@ -50,7 +50,7 @@ public final class BenchMain {
                         suite + "\\.(" + pattern + ")$",
                         rounds,
                         10,
-                        TimeValue.milliseconds(250),
+                        TimeValue.milliseconds(200),
                         5,
                         TimeValue.milliseconds(200));
     }
