@@ -393,7 +393,9 @@ class DecisionsTest {
     void saysWhenOthersKeepChangingTheKeyFirst() {
         List<Limiter> nodes = new ArrayList<>();
         for (int node = 0; node < 4; node++) {
-            nodes.add(limiter(opening(builder().programs(false).maxRetries(0)), Gcra.of(1, HOUR).withBurst(1_000_000)));
+            nodes.add(limiter(
+                    opening(builder().programs(false).maxRetries(0)),
+                    Gcra.of(1, HOUR).withBurst(1_000_000)));
         }
 
         Outcomes outcomes = new Outcomes(Await.value(Flux.range(0, 2_000)
