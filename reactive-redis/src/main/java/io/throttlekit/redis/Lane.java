@@ -52,7 +52,7 @@ final class Lane implements Link.User {
     Lane(Core core, ContextInternal context, Connector connector, Connector transactional) {
         this.core = core;
         this.context = context;
-        this.link = new Link(context, connector, this, true);
+        this.link = new Link(context, connector, this, true, core.deadlineNanos());
         this.transactions = new Transactions(core, this, context, transactional);
         this.giveUpNanos = Math.max(GIVE_UP_NANOS, GIVE_UP_DEADLINES * core.deadlineNanos());
     }

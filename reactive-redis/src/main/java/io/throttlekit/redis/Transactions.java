@@ -153,7 +153,7 @@ final class Transactions {
         private long nowMicros;
 
         Worker(Connector connector) {
-            this.link = new Link(context, connector, this, false);
+            this.link = new Link(context, connector, this, false, core.deadlineNanos());
         }
 
         @Override
