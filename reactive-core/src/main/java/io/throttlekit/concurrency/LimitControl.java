@@ -11,9 +11,10 @@ package io.throttlekit.concurrency;
  * <ul>
  *   <li><i>It moves before it can see what its last move did.</i> An RTT tells about the limit of one RTT ago,
  *       and meanwhile as many samples arrive as there are requests in flight. So samples are gathered in
- *       rounds. After a change somewhat more than a mean RTT passes unheeded, then 10 to 100 samples are averaged, or up to
- *       400 if they vary much, then the limit moves once; drops of requests that were admitted before the last cut count with that cut and
- *       together take at most half. TCP does the same (RFC 5681, RFC 6582: once per window of data).
+ *       rounds. After a change somewhat more than a mean RTT passes unheeded, then 10 to 100 samples are
+ *       averaged, or up to 400 if they vary much, then the limit moves once. Drops of requests that were
+ *       admitted before the last cut count with that cut; together they take at most half. TCP does the same
+ *       (RFC 5681, RFC 6582: once per window of data).
  *   <li><i>A steady RTT of 1.25 times the no-load RTT lets it grow</i>, though a fifth of the requests are then
  *       waiting: it comes to rest at {@code tolerance} times the capacity. The allowance has to be earned by
  *       noise here: an RTT counts as longer when it is longer by more than two standard errors of the two
@@ -73,14 +74,14 @@ final class LimitControl {
 
     // The trial that is on; inFlightBefore is zero if none is.
     private boolean shrunkBeforeTrial;
-
     private double limitBefore;
     private double rttBefore;
     private double inFlightBefore;
     private long sinceTrial;
 
-    // The last cut for drops, and what the drops of requests admitted before it may lower the limit to.
     private double lastRtt;
+
+    // The last cut for drops, and what the drops of requests admitted before it may lower the limit to.
     private boolean dropped;
     private long droppedNanos;
     private double dropFloor;
@@ -151,93 +152,104 @@ final class LimitControl {
         inFlightBefore = 0;
         shrunkBefore = true;
         int before = limit();
-        move(Math.min(limit, limit + law.weight(1) * (dropFloor - limit)), nowNanos);
+        move(Math.min(limit, towards(dropFloor, 1)), nowNanos);
         if (limit() != before) {
             restart();
         }
     }
 
+    /** What a round came to; the variance is that of the mean. */
+    private record Round(
+            double rtt, double variance, double inFlight, boolean inUse, int samples, long nowNanos) {}
+
     private void close(long nowNanos) {
-        double rtt = rttSum / samples;
-        double variance = variance();
-        double inFlight = inFlightSum / samples;
-        boolean inUse = 2 * used >= samples;
-        int count = samples;
+        Round round = new Round(
+                rttSum / samples, variance(), inFlightSum / samples, 2 * used >= samples, samples, nowNanos);
         restart();
-        lastRtt = rtt;
-        if (rtt <= 0) {
+        lastRtt = round.rtt;
+        if (round.rtt <= 0) {
             // Too short for the clock: no load to speak of, and no baseline either.
-            move(inUse ? law.grow(limit, count, shrunkBefore) : limit, nowNanos);
-        } else if (tried(rtt, variance, inFlight)) {
+            grow(round);
+        } else if (tried(round)) {
+            shrunkBefore = shrunkBeforeTrial;
             move(limitBefore, nowNanos);
         } else {
-            decide(rtt, variance, inFlight, inUse, count, nowNanos);
+            decide(round);
         }
     }
 
-    /** Ends the trial, if one is on, and tells whether the cut is to be taken back. */
-    private boolean tried(double rtt, double variance, double inFlight) {
-        double fewer = inFlightBefore == 0 ? 1 : inFlight / inFlightBefore;
+    /** Ends the trial, if one is on, and tells whether its cut is to be taken back. */
+    private boolean tried(Round round) {
+        double fewer = inFlightBefore == 0 ? 1 : round.inFlight / inFlightBefore;
         inFlightBefore = 0;
         if (fewer > (1 + TRIAL) / 2) {
             // As many came anyway: the limit was not what held them back, and nothing was tried.
             return false;
         }
-        if (rtt < rttBefore * (1 + fewer) / 2) {
-            if (rtt < noLoad) {
-                baseline(rtt, variance);
+        if (round.rtt < rttBefore * (1 + fewer) / 2) {
+            if (round.rtt < noLoad) {
+                baseline(round.rtt, round.variance);
             }
             return false;
         }
-        if (Math.abs(rtt - noLoad) > chance(variance)) {
-            baseline(rtt, variance);
+        if (Math.abs(round.rtt - noLoad) > chance(round)) {
+            baseline(round.rtt, round.variance);
         } else {
             // The same as before, as far as can be told: two measurements of it are better than one.
-            baseline((rtt + noLoad) / 2, (variance + noLoadVariance) / 4);
+            baseline((round.rtt + noLoad) / 2, (round.variance + noLoadVariance) / 4);
         }
-        shrunkBefore = shrunkBeforeTrial;
         return true;
     }
 
-    private double chance(double variance) {
-        return STANDARD_ERRORS * Math.sqrt(variance + noLoadVariance);
+    private double chance(Round round) {
+        return STANDARD_ERRORS * Math.sqrt(round.variance + noLoadVariance);
     }
 
-    private void decide(double rtt, double variance, double inFlight, boolean inUse, int count, long nowNanos) {
-        double chance = chance(variance);
-        if (noLoad == 0 || rtt + chance < noLoad) {
-            baseline(rtt, variance);
+    private void decide(Round round) {
+        double chance = chance(round);
+        if (noLoad == 0 || round.rtt + chance < noLoad) {
+            baseline(round.rtt, round.variance);
         }
-        double gradient = Math.max(0.5, Math.min(tolerance * noLoad, noLoad + chance) / rtt);
+        double gradient = Math.max(0.5, Math.min(tolerance * noLoad, noLoad + chance) / round.rtt);
         if (gradient >= 1) {
-            if (inUse) {
-                move(limit + law.weight(count) * (law.grow(limit, count, shrunkBefore) - limit), nowNanos);
-            }
-            return;
-        }
-        if (limit() <= min || (!inUse && rtt <= tolerance * noLoad)) {
+            grow(round);
+        } else if (limit() <= min || (!round.inUse && round.rtt <= tolerance * noLoad)) {
             // Nothing less can be asked of the server than this.
-            baseline(rtt, variance);
-            return;
+            baseline(round.rtt, round.variance);
+        } else {
+            shrink(round, gradient);
         }
-        boolean before = shrunkBefore;
+    }
+
+    private void grow(Round round) {
+        if (round.inUse) {
+            move(towards(law.grow(limit, round.samples, shrunkBefore), round.samples), round.nowNanos);
+        }
+    }
+
+    private void shrink(Round round, double gradient) {
+        double next = towards(law.shrink(limit, gradient), round.samples);
+        if (!round.inUse) {
+            // It may not grow, and lowering it holds nobody back, so that there is nothing to learn from it.
+            next = Math.min(limit, next);
+        } else {
+            if (next > TRIAL * limit && sinceTrial >= Math.max(rttWindow, 10 * Math.max(round.samples, limit))) {
+                next = PROBE * limit;
+            }
+            if (next <= TRIAL * limit) {
+                shrunkBeforeTrial = shrunkBefore;
+                limitBefore = limit;
+                rttBefore = round.rtt;
+                inFlightBefore = round.inFlight;
+                sinceTrial = 0;
+            }
+        }
         shrunkBefore = true;
-        double next = limit + law.weight(count) * (law.shrink(limit, gradient) - limit);
-        if (!inUse) {
-            move(Math.min(limit, next), nowNanos);
-            return;
-        }
-        if (next > TRIAL * limit && sinceTrial >= Math.max(rttWindow, 10 * Math.max(count, limit))) {
-            next = PROBE * limit;
-        }
-        if (next <= TRIAL * limit) {
-            shrunkBeforeTrial = before;
-            limitBefore = limit;
-            rttBefore = rtt;
-            inFlightBefore = inFlight;
-            sinceTrial = 0;
-        }
-        move(next, nowNanos);
+        move(next, round.nowNanos);
+    }
+
+    private double towards(double target, int samples) {
+        return limit + law.weight(samples) * (target - limit);
     }
 
     private void baseline(double rtt, double variance) {
