@@ -1,4 +1,7 @@
-/** Rate limits for Vert.x Web: a {@link io.throttlekit.vertx.RateLimitHandler} on a route. */
+/**
+ * Rate limits for Vert.x Web: a {@link io.throttlekit.vertx.RateLimitHandler} on a route, and a
+ * {@link io.throttlekit.vertx.ConcurrencyHandler} that sheds what the server cannot do.
+ */
 @NullMarked
 package io.throttlekit.vertx;
 
