@@ -9,21 +9,37 @@ public final class BenchMain {
 
     /** Runs one suite; {@code -Dbench.args} may give a pattern of method names and a number of rounds. */
     public static void main(String[] args) throws Exception {
+        String suite = args.length == 0 ? "core" : args[0];
         String[] more = System.getProperty("bench.args", "").trim().split("\\s+");
         String pattern = more[0].isEmpty() ? ".*" : more[0];
         int rounds = more.length > 1 ? Integer.parseInt(more[1]) : 5;
+        boolean concurrency = suite.equals("concurrency");
         Map<String, Interleaved.Result> results = new Interleaved()
                 .run(
-                        "CoreBench\\.(" + pattern + ")$",
+                        (concurrency ? "ConcurrencyBench" : "CoreBench") + "\\.(" + pattern + ")$",
                         rounds,
                         10,
                         TimeValue.milliseconds(500),
                         5,
                         TimeValue.milliseconds(300));
-        System.out.printf("%n%-22s %10s %8s%n", "one decision", "ns/op", "B/op");
+        System.out.printf("%n%-22s %10s %8s%n", concurrency ? "acquire + release" : "one decision", "ns/op", "B/op");
         results.forEach(
                 (name, result) -> System.out.printf("%-22s %10.1f %8.0f%n", name, result.nanos(), result.bytes()));
         System.out.println();
+        if (concurrency) {
+            concurrency(results);
+        } else {
+            core(results);
+        }
+    }
+
+    private static void concurrency(Map<String, Interleaved.Result> results) {
+        for (String name : new String[] {"gradient2", "aimd", "twoThreadsGradient2", "twoThreadsAimd"}) {
+            ratio(results, name, name + "SimpleLimiter", 1);
+        }
+    }
+
+    private static void core(Map<String, Interleaved.Result> results) {
         ratio(results, "gcra", "floor", 1.2);
         ratio(results, "gcra", "bucket4j", 0.8);
         for (String name : new String[] {"gcraDenied", "tokenBucket", "fixedWindow"}) {
