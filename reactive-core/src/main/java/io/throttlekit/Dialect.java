@@ -4,7 +4,25 @@ package io.throttlekit;
 public enum Dialect {
     /** Lua 5.1 as Redis 6.2 and later and Valkey run it. */
     REDIS_LUA("lua"),
-    /** PL/pgSQL, PostgreSQL 13 and later. */
+    /**
+     * PL/pgSQL, PostgreSQL 13 and later: a block, {@code DECLARE … BEGIN … END;}, that a store puts into a
+     * function of its own.
+     *
+     * <p>It is a pure computation and may be run twice for one call. It finds
+     *
+     * <ul>
+     *   <li>the state in {@code s1}, {@code s2}, {@code s3} (bigint) and {@code more} (bigint[]), as it left them;
+     *       {@code s1} is NULL when there is none or it has expired, and then the others say nothing,
+     *   <li>{@code old_expires_us}, when that state expires,
+     *   <li>{@code now_us bigint} and {@code op text}, the time and the operation,
+     *   <li>the arguments in {@code a1} to {@code a8} (bigint) and, when there are more than eight, all of them in
+     *       {@code a} (bigint[]).
+     * </ul>
+     *
+     * <p>It leaves {@code reply bigint[]}, and when there is something to write {@code expires_us bigint}: then the state
+     * that follows is in {@code s1} to {@code more}, or there is none if {@code s1} is NULL. Scalars rather than one
+     * array each, since PL/pgSQL is several times faster with them.
+     */
     POSTGRES("sql");
 
     private final String extension;

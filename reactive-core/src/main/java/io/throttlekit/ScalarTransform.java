@@ -66,12 +66,13 @@ public abstract class ScalarTransform<S, R> implements Transform<S, R> {
      *
      * @param before the instant, in ticks
      * @param now the clock, in ticks
+     * @param nowMicros the clock in epoch microseconds, for a transform that compares with an instant it knows
      * @return the next instant; exactly {@code before} when nothing changes
      */
-    public abstract long next(long before, long now);
+    public abstract long next(long before, long now, long nowMicros);
 
     /**
-     * Describes what {@link #next} did.
+     * Describes what {@link #next} did. It must not throw: the change is made when it is called.
      *
      * @param before the instant it was given
      * @param after the instant it returned

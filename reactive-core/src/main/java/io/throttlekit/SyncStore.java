@@ -10,7 +10,22 @@ public interface SyncStore extends Store {
     long nowMicros();
 
     /**
-     * Applies a transform to a key, now.
+     * Applies a transform to a key, now, by the store's clock.
+     *
+     * @param key any string
+     * @param transform what to do
+     * @param <S> the state
+     * @param <R> the answer
+     * @return the answer
+     * @throws StoreUnavailableException if the store is closed
+     * @throws StateMismatchException if the key holds another kind of state
+     */
+    default <S, R> R applySync(String key, Transform<S, R> transform) {
+        return applySync(key, transform, nowMicros());
+    }
+
+    /**
+     * Applies a transform to a key at a given time.
      *
      * @param key any string
      * @param transform what to do

@@ -21,6 +21,8 @@ public final class BlockHoundListener implements LauncherSessionListener {
     @Override
     public void launcherSessionOpened(LauncherSession session) {
         BlockHound.install(builder -> builder.nonBlockingThreadPredicate(
-                known -> known.or(thread -> thread.getName().startsWith("vert.x-eventloop"))));
+                        known -> known.or(thread -> thread.getName().startsWith("vert.x-eventloop")))
+                // When Vert.x closes, an event loop takes the lock of the worker pool's queue to empty it.
+                .allowBlockingCallsInside("io.vertx.core.internal.WorkerPool", "close"));
     }
 }

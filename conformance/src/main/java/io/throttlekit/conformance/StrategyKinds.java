@@ -23,7 +23,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** The kinds of vectors that are strategies: how each is built of its options, and how one is played. */
+/** The kinds of vectors that are strategies, and beside them the shaper's: how each is built of its options, and how one is played. */
 final class StrategyKinds {
     private static final long DEFAULT_BUCKETS = 10;
 
@@ -46,6 +46,7 @@ final class StrategyKinds {
         Map<String, Kind> kinds = new HashMap<>();
         makers.forEach((name, maker) -> kinds.put(
                 name, (options, store, key) -> new StrategyPlayer<>(maker.apply(Fields.of(options)), store, key)));
+        kinds.put("leakyBucket", ShaperKind::leakyBucket);
         return kinds;
     }
 

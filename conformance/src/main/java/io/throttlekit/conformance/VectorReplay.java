@@ -21,9 +21,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Replays recorded operations with their expected answers, the test vectors, on any store.
@@ -193,7 +195,7 @@ public final class VectorReplay {
     }
 
     /**
-     * Replays a file. The file is read on the subscriber's thread.
+     * Replays a file. The file is read on a thread of the bounded elastic scheduler.
      *
      * @param file a file of vectors
      * @param open opens a store with the given clock; it is closed again after each suite
@@ -209,7 +211,7 @@ public final class VectorReplay {
     }
 
     private Mono<Report> replay(String name, Source source, Function<? super Clock, ? extends Store> open) {
-        return Mono.defer(() -> {
+        return mayBlock(() -> {
             JsonNode suites;
             try (InputStream in = source.open()) {
                 suites = suitesOf(JSON.readTree(in));
@@ -217,9 +219,14 @@ public final class VectorReplay {
                 return Mono.just(unreadable(name, e));
             }
             return Flux.fromIterable(suites)
-                    .concatMap(suite -> replaySuite(name, suite, open))
+                    .concatMap(suite -> mayBlock(() -> replaySuite(name, suite, open)))
                     .reduce(Report.NONE, Report::plus);
         });
+    }
+
+    /** What came before may have ended on an event loop, where no file and no random source must be read. */
+    private static Mono<Report> mayBlock(Supplier<Mono<Report>> next) {
+        return Mono.defer(next).subscribeOn(Schedulers.boundedElastic());
     }
 
     private static Report unreadable(String name, Exception e) {

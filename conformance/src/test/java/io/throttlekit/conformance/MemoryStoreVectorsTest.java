@@ -8,14 +8,13 @@ import io.throttlekit.Store;
 import io.throttlekit.conformance.VectorReplay.Report;
 import io.throttlekit.store.MemoryStore;
 import java.time.Duration;
-import java.util.Set;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import reactor.test.StepVerifier;
 
 class MemoryStoreVectorsTest {
-    private static final VectorReplay REPLAY = VectorReplay.create().skipping(Set.of("leakyBucket"));
-    private static final long OPERATIONS = 6 * 12 * 40;
+    private static final VectorReplay REPLAY = VectorReplay.create();
+    private static final long OPERATIONS = 7 * 12 * 40;
 
     private static MemoryStore store(Clock clock) {
         return MemoryStore.builder().clock(clock).sweepInterval(Duration.ZERO).build();

@@ -176,8 +176,8 @@ class StrategyConformanceCatchesTest {
             }
 
             @Override
-            public long next(long before, long now) {
-                long after = scalar.next(before, now);
+            public long next(long before, long now, long nowMicros) {
+                long after = scalar.next(before, now, nowMicros);
                 return after == before ? before : after + 1;
             }
 

@@ -1,5 +1,7 @@
 package io.throttlekit.examples;
 
+import static java.util.Objects.requireNonNull;
+
 import io.throttlekit.Clock;
 import io.throttlekit.Store;
 import io.throttlekit.conformance.VectorReplay;
@@ -60,15 +62,11 @@ public final class Replay {
     /** Starts a server that nothing else uses, where the store has one. */
     private static final Map<String, Function<Route, Backend>> BACKENDS = Map.of(
             "memory", route -> Replay::memory,
-            "redis", route -> notYet("redis"),
-            "pg", route -> notYet("pg"));
+            "redis", RedisBackend::start,
+            "pg", PgBackend::new);
 
     private static Store memory(Clock clock) {
         return MemoryStore.builder().clock(clock).sweepInterval(Duration.ZERO).build();
-    }
-
-    private static Backend notYet(String store) {
-        throw new IllegalArgumentException("store " + store + " is not available yet");
     }
 
     /**
@@ -98,11 +96,10 @@ public final class Replay {
     int run() {
         Route route =
                 Route.valueOf(oneOf("path", List.of("program", "function")).toUpperCase(Locale.ROOT));
-        String store = oneOf("store", List.of("memory", "redis", "pg"));
+        Function<Route, Backend> start = requireNonNull(BACKENDS.get(oneOf("store", List.of("memory", "redis", "pg"))));
         List<Path> files = files(argument("vectors"));
         VectorReplay replay = VectorReplay.create().skipping(skipped());
-        try (Backend backend =
-                BACKENDS.getOrDefault(store, any -> notYet(store)).apply(route)) {
+        try (Backend backend = start.apply(route)) {
             Report report = Flux.fromIterable(files)
                     .concatMap(file -> replay.replay(file, backend::open))
                     .reduce(Report::plus)

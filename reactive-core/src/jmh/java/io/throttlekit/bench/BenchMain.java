@@ -1,5 +1,6 @@
 package io.throttlekit.bench;
 
+import java.nio.file.Path;
 import java.util.Map;
 import org.openjdk.jmh.runner.options.TimeValue;
 
@@ -9,37 +10,68 @@ public final class BenchMain {
 
     /** Runs one suite; {@code -Dbench.args} may give a pattern of method names and a number of rounds. */
     public static void main(String[] args) throws Exception {
-        String suite = args.length == 0 ? "core" : args[0];
         String[] more = System.getProperty("bench.args", "").trim().split("\\s+");
         String pattern = more[0].isEmpty() ? ".*" : more[0];
         int rounds = more.length > 1 ? Integer.parseInt(more[1]) : 5;
-        boolean concurrency = suite.equals("concurrency");
-        Map<String, Interleaved.Result> results = new Interleaved()
-                .run(
-                        (concurrency ? "ConcurrencyBench" : "CoreBench") + "\\.(" + pattern + ")$",
-                        rounds,
-                        10,
-                        TimeValue.milliseconds(500),
-                        5,
-                        TimeValue.milliseconds(300));
-        System.out.printf("%n%-22s %10s %8s%n", concurrency ? "acquire + release" : "one decision", "ns/op", "B/op");
-        results.forEach(
-                (name, result) -> System.out.printf("%-22s %10.1f %8.0f%n", name, result.nanos(), result.bytes()));
-        System.out.println();
-        if (concurrency) {
-            concurrency(results);
+        if (args[0].equals("shaping")) {
+            shaping(pattern, rounds);
+        } else if (args[0].equals("concurrency")) {
+            concurrency(pattern, rounds);
         } else {
-            core(results);
+            core(pattern, rounds);
         }
     }
 
-    private static void concurrency(Map<String, Interleaved.Result> results) {
+    /** How departures are spread over time, then what an element costs that need not wait. */
+    private static void shaping(String pattern, int rounds) throws Exception {
+        Departures.run(Path.of("reactive-core/src/jmh/departures.svg"));
+        Map<String, Interleaved.Result> results = new Interleaved()
+                .run(
+                        "ShapingBench\\.(" + pattern + ")$",
+                        rounds,
+                        10,
+                        TimeValue.milliseconds(300),
+                        5,
+                        TimeValue.milliseconds(300));
+        print("one element", results);
+        ratio(results, "pace", "concatMapJust", 2);
+        ratio(results, "paceByKey", "concatMapJust", 2);
+        ratio(results, "pace", "concatMapJustFused", 2);
+    }
+
+    /** A place taken and given back, beside SimpleLimiter with the law of the same name. */
+    private static void concurrency(String pattern, int rounds) throws Exception {
+        Map<String, Interleaved.Result> results = new Interleaved()
+                .run(
+                        "ConcurrencyBench\\.(" + pattern + ")$",
+                        rounds,
+                        10,
+                        TimeValue.milliseconds(300),
+                        5,
+                        TimeValue.milliseconds(300));
+        print("acquire + release", results);
         for (String name : new String[] {"gradient2", "aimd", "twoThreadsGradient2", "twoThreadsAimd"}) {
             ratio(results, name, name + "SimpleLimiter", 1);
         }
     }
 
-    private static void core(Map<String, Interleaved.Result> results) {
+    private static void print(String what, Map<String, Interleaved.Result> results) {
+        System.out.printf("%n%-22s %10s %8s%n", what, "ns/op", "B/op");
+        results.forEach(
+                (name, result) -> System.out.printf("%-22s %10.1f %8.0f%n", name, result.nanos(), result.bytes()));
+        System.out.println();
+    }
+
+    private static void core(String pattern, int rounds) throws Exception {
+        Map<String, Interleaved.Result> results = new Interleaved()
+                .run(
+                        (args[0].equals("twotier") ? "TwoTierBench" : "CoreBench") + "\\.(" + pattern + ")$",
+                        rounds,
+                        10,
+                        TimeValue.milliseconds(500),
+                        5,
+                        TimeValue.milliseconds(300));
+        print("one decision", results);
         ratio(results, "gcra", "floor", 1.2);
         ratio(results, "gcra", "bucket4j", 0.8);
         for (String name : new String[] {"gcraDenied", "tokenBucket", "fixedWindow"}) {
@@ -49,6 +81,8 @@ public final class BenchMain {
         ratio(results, "quota", "floor", 3);
         ratio(results, "twoThreadsGcra", "twoThreadsBucket4j", 0.6);
         ratio(results, "manyKeysGcra", "manyKeysBucket4j", 0.8);
+        ratio(results, "leasedHit", "memoryGcra", 1.3);
+        ratio(results, "twoThreadsLeasedHit", "twoThreadsMemoryGcra", 1.3);
         Interleaved.Result mono = results.get("gcraMono");
         Interleaved.Result sync = results.get("gcra");
         if (mono != null && sync != null) {

@@ -15,7 +15,6 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import java.util.function.UnaryOperator;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -37,7 +36,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Limiters are immutable and safe for use from any thread.
  */
-public sealed interface Limiter permits StoreLimiter {
+public sealed interface Limiter permits StoreLimiter, TierLimiter {
     /** The most keys that can be checked together. */
     int MAX_KEYS_TOGETHER = 1_000;
 
@@ -358,8 +357,6 @@ public sealed interface Limiter permits StoreLimiter {
 
     /** The options of a {@link Limiter}. */
     final class Builder {
-        private static final Pattern PREFIX = Pattern.compile("[A-Za-z0-9_.-]+");
-
         private final Strategy<?> strategy;
         private @Nullable Store store;
         private @Nullable Clock clock;
@@ -400,10 +397,7 @@ public sealed interface Limiter permits StoreLimiter {
          * @throws IllegalArgumentException if it does not match
          */
         public Builder prefix(String prefix) {
-            if (!PREFIX.matcher(prefix).matches()) {
-                throw new IllegalArgumentException("prefix must match " + PREFIX + ", was \"" + prefix + "\"");
-            }
-            this.prefix = prefix + ":";
+            this.prefix = Keys.prefix(prefix);
             return this;
         }
 

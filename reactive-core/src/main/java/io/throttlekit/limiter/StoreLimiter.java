@@ -9,11 +9,8 @@ import io.throttlekit.SynchronousAccessException;
 import io.throttlekit.Transform;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** One strategy over one store: checks the arguments, joins the key, and hands the transform on. */
@@ -52,8 +49,7 @@ final class StoreLimiter<S> implements Limiter {
     }
 
     private <R> R applySync(String call, String key, Transform<S, R> transform) {
-        SyncStore target = sync(call);
-        return target.applySync(join(key), transform, target.nowMicros());
+        return sync(call).applySync(join(key), transform);
     }
 
     private Transform<S, Decision> checking(long min, long max) {
@@ -87,27 +83,18 @@ final class StoreLimiter<S> implements Limiter {
 
     @Override
     public Mono<List<Checked>> checkMany(Collection<String> keys, long cost) {
-        List<String> distinct = distinct(keys);
+        List<String> distinct = Keys.distinct(keys);
         Transform<S, Decision> transform = checking(cost, cost);
         if (sync != null) {
             SyncStore target = sync;
             return Mono.fromCallable(() -> checkMany(target, distinct, transform));
         }
-        if (distinct.isEmpty()) {
-            return Mono.just(List.of());
-        }
-        return Flux.fromIterable(distinct)
-                .flatMapSequential(
-                        key -> store.apply(join(key), transform)
-                                .map(decision -> new Checked(key, decision, null))
-                                .onErrorResume(error -> Mono.just(new Checked(key, null, error))),
-                        distinct.size())
-                .collectList();
+        return Keys.checkEach(distinct, key -> store.apply(join(key), transform));
     }
 
     @Override
     public List<Checked> checkManySync(Collection<String> keys, long cost) {
-        return checkMany(sync("checkManySync"), distinct(keys), checking(cost, cost));
+        return checkMany(sync("checkManySync"), Keys.distinct(keys), checking(cost, cost));
     }
 
     private List<Checked> checkMany(SyncStore target, List<String> keys, Transform<S, Decision> transform) {
@@ -123,20 +110,6 @@ final class StoreLimiter<S> implements Limiter {
             results.add(result);
         }
         return results;
-    }
-
-    private static List<String> distinct(Collection<String> keys) {
-        if (keys.size() > MAX_KEYS_TOGETHER) {
-            throw new IllegalArgumentException(
-                    "there must be at most " + MAX_KEYS_TOGETHER + " keys, were " + keys.size());
-        }
-        Set<String> seen = new HashSet<>();
-        for (String key : keys) {
-            if (!seen.add(key)) {
-                throw new IllegalArgumentException("keys must be distinct, one was there twice");
-            }
-        }
-        return List.copyOf(keys);
     }
 
     @Override

@@ -31,7 +31,7 @@ final class ApplyMono<S, R> extends Mono<R> implements Callable<R> {
 
     @Override
     public R call() {
-        return store.applySync(key, transform, store.nowMicros());
+        return store.applySync(key, transform);
     }
 
     @Override

@@ -80,26 +80,41 @@ public final class MemoryStore implements SyncStore {
         return keeper.count();
     }
 
+    /** Looks the key up before it reads the clock, so that the lookup is over when the clock answers. */
+    @Override
+    public <S, R> R applySync(String key, Transform<S, R> transform) {
+        if (closed) {
+            throw closed();
+        }
+        Entry entry = keeper.get(key);
+        long nowMicros = clock.epochMicros();
+        R answer = apply(entry, key, transform, nowMicros);
+        return answer != null ? answer : applySync(key, transform, nowMicros);
+    }
+
     @Override
     public <S, R> R applySync(String key, Transform<S, R> transform, long nowMicros) {
         if (closed) {
             throw closed();
         }
         while (true) {
-            Entry entry = keeper.get(key);
-            R answer;
-            if (entry instanceof Entry.Cell cell) {
-                answer = applyCell(cell, transform, nowMicros);
-            } else if (entry instanceof Entry.Section section) {
-                answer = applySection(section, transform, nowMicros);
-            } else {
-                answer = applyAbsent(key, transform, nowMicros);
-            }
+            R answer = apply(keeper.get(key), key, transform, nowMicros);
             if (answer != null) {
                 return answer;
             }
             // The entry died, or another thread made one first. No onSpinWait here: BlockHound forbids it.
         }
+    }
+
+    /** Applies to the entry that was found; null when it is not the key's entry any more. */
+    private <S, R> @Nullable R apply(@Nullable Entry entry, String key, Transform<S, R> transform, long nowMicros) {
+        if (entry instanceof Entry.Cell cell) {
+            return applyCell(cell, transform, nowMicros);
+        }
+        if (entry instanceof Entry.Section section) {
+            return applySection(section, transform, nowMicros);
+        }
+        return applyAbsent(key, transform, nowMicros);
     }
 
     private <S, R> @Nullable R applyCell(Entry.Cell cell, Transform<S, R> transform, long nowMicros) {
@@ -114,12 +129,10 @@ public final class MemoryStore implements SyncStore {
         long now = (nowMicros - originMicros) * scalar.ticksPerMicro();
         long before = cell.ticks();
         while (before != Entry.Cell.DEAD) {
-            long after = scalar.next(before, now);
-            // Read before the change is made: whatever throws leaves the state as it was.
-            R answer = scalar.readTicks(before, after, now, nowMicros);
+            long after = scalar.next(before, now, nowMicros);
             long witness = after == before ? before : cell.replace(before, after);
             if (witness == before) {
-                return answer;
+                return scalar.readTicks(before, after, now, nowMicros);
             }
             before = witness;
         }
@@ -153,7 +166,7 @@ public final class MemoryStore implements SyncStore {
         Objects.requireNonNull(key, "key");
         if (transform instanceof ScalarTransform<S, R> scalar && inRange(scalar, nowMicros)) {
             long now = (nowMicros - originMicros) * scalar.ticksPerMicro();
-            long after = scalar.next(ScalarTransform.ABSENT, now);
+            long after = scalar.next(ScalarTransform.ABSENT, now, nowMicros);
             R answer = scalar.readTicks(ScalarTransform.ABSENT, after, now, nowMicros);
             boolean done =
                     after == ScalarTransform.ABSENT || add(new Entry.Cell(key, scalar, originMicros, after), nowMicros);

@@ -27,6 +27,7 @@ final class Counter {
         this.limit = Exact.atLeastOne("limit", limit);
         this.periods = periods;
         this.codec = new Codec(kind);
+        Script.load(periods instanceof Periods.Fixed ? "fixed_window" : "quota");
     }
 
     long limit() {

@@ -55,6 +55,7 @@ public final class Gcra implements Strategy<ExactMicros> {
 
     private final long tauTicks;
     private final long perUnit;
+    private final Divisor unit;
     private final Codec codec = new Codec();
     private final Check one;
 
@@ -70,7 +71,9 @@ public final class Gcra implements Strategy<ExactMicros> {
         this.cellTicksPerMicro = cell ? interval.perMicro : 0;
         this.tauTicks = cell ? ticks.longValueExact() : 0;
         this.perUnit = interval.ticks;
+        this.unit = new Divisor(perUnit);
         this.one = new Check(1, 1, false);
+        Script.load("gcra");
     }
 
     /**
@@ -267,6 +270,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         // Copies of the strategy's numbers, in ticks: the hot path has all it reads in one object.
         private final long tau = tauTicks;
         private final long perUnit = Gcra.this.perUnit;
+        private final Divisor byUnit = unit;
 
         Check(long min, long max, boolean peek) {
             this.min = min;
@@ -276,7 +280,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         }
 
         @Override
-        public long next(long before, long now) {
+        public long next(long before, long now, long nowMicros) {
             long tat = Math.max(before, now);
             long room = tau - (tat - now);
             if (minTicks > room) {
@@ -288,7 +292,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         @Override
         public Decision readTicks(long before, long after, long now, long nowMicros) {
             long ahead = Math.max(0, after - now);
-            long remaining = Math.max(0, (tau - ahead) / perUnit);
+            long remaining = byUnit.into(Math.max(0, tau - ahead));
             long perMicro = ticksPerMicro();
             long aheadMicros = perMicro == 1 ? ahead : (ahead + perMicro - 1) / perMicro;
             if (after != before) {
@@ -355,7 +359,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         }
 
         @Override
-        public long next(long before, long now) {
+        public long next(long before, long now, long nowMicros) {
             return before;
         }
 
@@ -405,7 +409,7 @@ public final class Gcra implements Strategy<ExactMicros> {
         }
 
         @Override
-        public long next(long before, long now) {
+        public long next(long before, long now, long nowMicros) {
             if (before <= now) {
                 return before;
             }

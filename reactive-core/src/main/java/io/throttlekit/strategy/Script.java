@@ -7,12 +7,15 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program whose text stands beside its strategy.
+ * A program whose text stands beside its strategy. Texts are read once, when a strategy is built that needs
+ * them ({@link #load}): later they may be asked for on a thread that must not block.
  *
  * @param name the file's name without its extension
  * @param operation its first argument
@@ -22,6 +25,25 @@ import org.jspecify.annotations.Nullable;
 record Script<R>(
         String name, String operation, LongFunction<List<Long>> numbers, Function<List<Long>, @Nullable R> reader)
         implements Program<R> {
+    /** Texts by file name; empty where there is no such file. */
+    private static final Map<String, String> TEXTS = new ConcurrentHashMap<>();
+
+    /** Reads a program's texts, so that {@link #text} need not. */
+    static void load(String name) {
+        for (Dialect dialect : Dialect.values()) {
+            read(name, dialect);
+        }
+    }
+
+    private static String read(String name, Dialect dialect) {
+        return TEXTS.computeIfAbsent(name + "." + dialect.extension(), file -> {
+            try (InputStream in = Script.class.getResourceAsStream(file)) {
+                return in == null ? "" : new String(in.readAllBytes(), StandardCharsets.UTF_8);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
 
     /** A program whose arguments do not depend on the time. */
     static <R> Script<R> of(
@@ -31,11 +53,8 @@ record Script<R>(
 
     @Override
     public @Nullable String text(Dialect dialect) {
-        try (InputStream in = Script.class.getResourceAsStream(name + "." + dialect.extension())) {
-            return in == null ? null : new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        String text = read(name, dialect);
+        return text.isEmpty() ? null : text;
     }
 
     @Override

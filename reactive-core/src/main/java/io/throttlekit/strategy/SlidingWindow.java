@@ -86,6 +86,7 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
             throw new IllegalArgumentException(
                     "limit " + limit + " times window " + windowMs + " ms cannot be kept exact: it must be below 2^62");
         }
+        Script.load("sliding_window");
     }
 
     /**

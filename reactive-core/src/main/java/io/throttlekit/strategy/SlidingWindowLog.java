@@ -180,6 +180,7 @@ public final class SlidingWindowLog implements Strategy<SlidingWindowLog.State> 
         }
         this.window = window;
         this.windowMs = Exact.windowMs("window", window);
+        Script.load("sliding_window_log");
     }
 
     /**

@@ -83,6 +83,7 @@ public final class TokenBucket implements Strategy<TokenBucket.State> {
             throw new IllegalArgumentException(what + " takes more than 142 years to fill capacity " + capacity);
         }
         this.one = new Check(1, 1, false);
+        Script.load("token_bucket");
     }
 
     /**

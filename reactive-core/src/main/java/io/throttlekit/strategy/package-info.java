@@ -8,6 +8,9 @@
  * {@link io.throttlekit.strategy.SlidingWindow} when no window edge may let twice the limit through, and
  * {@link io.throttlekit.strategy.SlidingWindowLog} when it must be exact to the millisecond at the price of
  * one stamp per unit.
+ *
+ * <p>{@link io.throttlekit.strategy.DepartureLine} is the leaky bucket, which answers with a time to wait; the
+ * shapers of {@code io.throttlekit.shaping} are made of it.
  */
 @NullMarked
 package io.throttlekit.strategy;

@@ -1,0 +1,224 @@
+package io.throttlekit.bench.pg;
+
+import io.throttlekit.Decision;
+import io.throttlekit.conformance.PostgresServer;
+import io.throttlekit.conformance.PostgresServers;
+import io.throttlekit.pg.Durability;
+import io.throttlekit.pg.PgStore;
+import io.throttlekit.strategy.Gcra;
+import io.vertx.core.Vertx;
+import io.vertx.pgclient.PgConnectOptions;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Checks per second on PostgreSQL, 64 in flight on 8 connections, beside a bare upsert through the same client.
+ *
+ * <p>Everything is run in turn, in rounds, and the medians are compared: the disk's and the machine's mood changes by
+ * the minute. {@code -Dbench.args="SECONDS ROUNDS"}, 2 and 5 unless given.
+ */
+public final class PgBench {
+    private static final int IN_FLIGHT = 64;
+    private static final int CONNECTIONS = 8;
+    private static final int KEYS = 10_000;
+    private static final Gcra ALLOWING = Gcra.of(1_000_000_000, Duration.ofSeconds(1));
+    private static final Gcra DENYING = Gcra.of(1, Duration.ofDays(365));
+
+    private final double seconds;
+    private final int rounds;
+    private final Vertx vertx = Vertx.vertx();
+    private final Map<String, List<Double>> rates = new LinkedHashMap<>();
+
+    private PgBench(double seconds, int rounds) {
+        this.seconds = seconds;
+        this.rounds = rounds;
+    }
+
+    /** Runs the suite. */
+    public static void main(String[] args) throws Exception {
+        String[] more = System.getProperty("bench.args", "").trim().split("\\s+");
+        double seconds = more[0].isEmpty() ? 2 : Double.parseDouble(more[0]);
+        int rounds = more.length > 1 ? Integer.parseInt(more[1]) : 5;
+        // It waits for the disk, unlike a server for tests.
+        Map<String, String> settings =
+                Map.of("fsync", "on", "synchronous_commit", "on", "client_min_messages", "warning");
+        try (PostgresServer server = PostgresServers.own(settings)) {
+            new PgBench(seconds, rounds).run(server);
+        }
+        System.exit(0);
+    }
+
+    private void run(PostgresServer server) throws IOException, InterruptedException {
+        String database = server.createDatabase();
+        String uri = server.uri(database);
+        for (int round = 0; round <= rounds; round++) {
+            for (Durability durability : Durability.values()) {
+                round(uri, durability);
+            }
+            pgbench(server, database);
+            if (round == 0) {
+                // Everything is compiled and every row is there.
+                rates.clear();
+            }
+            System.err.println("round " + round + " of " + rounds + " done");
+        }
+        print();
+    }
+
+    private void round(String uri, Durability durability) {
+        String table = "limits_" + durability.name().toLowerCase(Locale.ROOT);
+        PgStore store = store(uri, table, durability).build();
+        PgStore functions = store(uri, table, durability)
+                .programs(false)
+                .prefix("functions")
+                .build();
+        try (BareUpsert bare = new BareUpsert(vertx, uri, CONNECTIONS, durability)) {
+            Function<String, Mono<Decision>> allow = key -> store.apply(key, ALLOWING.check(1, 1));
+            Function<String, Mono<Decision>> deny = key -> store.apply("denied" + key, DENYING.check(1, 1));
+            exhaust(deny);
+            String name = durability.name();
+            measure(name + " upsert, uniform", bare::add, PgBench::uniform);
+            measure(name + " allow, uniform", allow, PgBench::uniform);
+            measure(name + " deny, uniform", deny, PgBench::uniform);
+            measure(name + " upsert, hot", bare::add, () -> "hot");
+            measure(name + " allow, hot", allow, () -> "hot");
+            measure(name + " deny, hot", deny, () -> "hot");
+            measure(
+                    name + " allow, uniform, function path",
+                    key -> functions.apply(key, ALLOWING.check(1, 1)),
+                    PgBench::uniform);
+        }
+        Mono.when(store.close(), functions.close()).block();
+    }
+
+    private PgStore.Builder store(String uri, String table, Durability durability) {
+        return PgStore.builder(vertx, PgConnectOptions.fromUri(uri))
+                .connections(CONNECTIONS)
+                .deadline(Duration.ofSeconds(30))
+                .sweepInterval(Duration.ZERO)
+                .table(table)
+                .durability(durability);
+    }
+
+    private static String uniform() {
+        return "key" + ThreadLocalRandom.current().nextInt(KEYS);
+    }
+
+    private static void exhaust(Function<String, Mono<Decision>> deny) {
+        Flux.range(0, KEYS)
+                .map(i -> "key" + i)
+                .concatWithValues("hot")
+                .flatMap(deny, IN_FLIGHT)
+                .blockLast();
+    }
+
+    /** Keeps so many calls in flight for a while, and counts those that are answered. */
+    private void measure(String name, Function<String, ? extends Mono<?>> call, Supplier<String> keys) {
+        AtomicLong answered = new AtomicLong();
+        long start = System.nanoTime();
+        long end = start + (long) (seconds * 1e9);
+        Flux.generate(sink -> {
+                    if (System.nanoTime() < end) {
+                        sink.next(keys.get());
+                    } else {
+                        sink.complete();
+                    }
+                })
+                .flatMap(key -> call.apply((String) key), IN_FLIGHT, 1)
+                .doOnNext(answer -> answered.incrementAndGet())
+                .blockLast();
+        double elapsed = (System.nanoTime() - start) / 1e9;
+        add(name, answered.get() / elapsed);
+    }
+
+    private void add(String name, double rate) {
+        rates.computeIfAbsent(name, n -> new ArrayList<>()).add(rate);
+    }
+
+    /** The same upsert by PostgreSQL's own client, where that is installed. */
+    private void pgbench(PostgresServer server, String database) throws IOException, InterruptedException {
+        Path script = Files.createTempFile("upsert", ".sql");
+        Files.writeString(
+                script,
+                "\\set k random(0, " + (KEYS - 1) + ")\n"
+                        + "INSERT INTO bare_durable AS t (key, n, expires) VALUES (('key' || :k)::bytea, 1, 1)"
+                        + " ON CONFLICT (key) DO UPDATE SET n = t.n + 1, expires = excluded.expires RETURNING n;\n");
+        try {
+            Process process = new ProcessBuilder(
+                            "pgbench",
+                            "-n",
+                            "-M",
+                            "prepared",
+                            "-c",
+                            String.valueOf(CONNECTIONS),
+                            "-T",
+                            "" + Math.max(1, Math.round(seconds)),
+                            "-h",
+                            server.host(),
+                            "-p",
+                            "" + server.port(),
+                            "-U",
+                            "postgres",
+                            "-f",
+                            script.toString(),
+                            database)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            Matcher tps = Pattern.compile("tps = ([0-9.]+)").matcher(out);
+            if (process.waitFor() == 0 && tps.find()) {
+                add(
+                        "DURABLE upsert, uniform, by pgbench, one at a time on each connection",
+                        Double.parseDouble(tps.group(1)));
+            }
+        } catch (IOException e) {
+            System.err.println("pgbench is not installed");
+        } finally {
+            Files.delete(script);
+        }
+    }
+
+    private static double median(List<Double> values) {
+        List<Double> sorted = new ArrayList<>(values);
+        Collections.sort(sorted);
+        return sorted.get(sorted.size() / 2);
+    }
+
+    private double rate(String name) {
+        return median(rates.getOrDefault(name, List.of(Double.NaN)));
+    }
+
+    private void print() {
+        System.out.printf(
+                "%n%d in flight, %d connections, %d keys, medians of %d%n%n", IN_FLIGHT, CONNECTIONS, KEYS, rounds);
+        System.out.printf("%-75s %10s%n", "", "per second");
+        rates.forEach((name, values) -> System.out.printf("%-75s %10.0f%n", name, median(values)));
+        System.out.println();
+        for (Durability durability : Durability.values()) {
+            String name = durability.name();
+            ratio(name + " allow, uniform", name + " upsert, uniform", 0.7);
+        }
+        ratio("DURABLE deny, hot", "DURABLE allow, hot", 4);
+    }
+
+    private void ratio(String ours, String theirs, double bar) {
+        System.out.printf("%s / %s = %.2f (bar %.1f)%n", ours, theirs, rate(ours) / rate(theirs), bar);
+    }
+}

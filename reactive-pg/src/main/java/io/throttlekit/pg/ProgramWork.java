@@ -1,0 +1,109 @@
+package io.throttlekit.pg;
+
+import io.throttlekit.Program;
+import io.throttlekit.Transform;
+import io.throttlekit.pg.Routes.Route;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.sqlclient.Row;
+import io.vertx.sqlclient.RowSet;
+import io.vertx.sqlclient.Tuple;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Runs a transform as a function of the server: one statement, which is its own transaction. */
+final class ProgramWork<S, R> implements Call.Work<R> {
+    /** So many arguments the function takes one by one; when there are more, it gets all of them in an array too. */
+    private static final int SCALARS = 8;
+
+    private final Routes routes;
+    private final Settings settings;
+    private final Transform<S, R> transform;
+    private final Program<R> program;
+    private final @Nullable Long nowMicros;
+    private List<Long> arguments;
+    private boolean installed;
+    private boolean repeated;
+
+    /**
+     * Work with arguments for a time.
+     *
+     * @param nowMicros the injected clock's time, or null for the server's
+     * @param clientMicros the time to compute arguments for
+     */
+    ProgramWork(
+            Routes routes,
+            Settings settings,
+            Transform<S, R> transform,
+            Program<R> program,
+            @Nullable Long nowMicros,
+            long clientMicros) {
+        this.routes = routes;
+        this.settings = settings;
+        this.transform = transform;
+        this.program = program;
+        this.nowMicros = nowMicros;
+        this.arguments = program.args(clientMicros);
+    }
+
+    @Override
+    public void start(Call<R> call, Link link) {
+        Future<Route> known = routes.of(program, link.names);
+        if (!known.succeeded()) {
+            call.after(known);
+            return;
+        }
+        Route route = known.result();
+        if (route.call() == null) {
+            call.instead(new FunctionWork<>(settings, transform), link);
+            return;
+        }
+        Tuple tuple = tuple(call.key);
+        call.sending();
+        link.query(route.call(), tuple, rows -> answered(call, rows), cause -> failed(call, link, route, cause));
+    }
+
+    private Tuple tuple(byte[] key) {
+        Tuple tuple = Tuple.tuple()
+                .addValue(Buffer.buffer(key))
+                .addValue(transform.codec().kind())
+                .addValue(nowMicros)
+                .addValue(program.operation());
+        for (int i = 0; i < SCALARS; i++) {
+            tuple.addValue(i < arguments.size() ? arguments.get(i) : null);
+        }
+        return tuple.addValue(arguments.size() > SCALARS ? arguments.toArray(Long[]::new) : null);
+    }
+
+    private void answered(Call<R> call, RowSet<Row> rows) {
+        if (call.done()) {
+            return;
+        }
+        List<Long> reply = Arrays.asList(rows.iterator().next().getArrayOfLongs(0));
+        try {
+            R answer = program.read(reply);
+            if (answer != null) {
+                call.succeed(answer);
+            } else if (repeated) {
+                call.fail(new IllegalStateException("program " + program.name() + " asked to be called a third time"));
+            } else {
+                repeated = true;
+                arguments = program.args(reply.get(1));
+                call.again();
+            }
+        } catch (RuntimeException e) {
+            call.fail(e);
+        }
+    }
+
+    private void failed(Call<R> call, Link link, Route route, Throwable cause) {
+        boolean unknown = Faults.UNDEFINED_FUNCTION.equals(Faults.sqlState(cause));
+        if (unknown && !installed && !call.done()) {
+            installed = true;
+            call.after(routes.install(program, route, link));
+        } else {
+            call.fail(Faults.of(cause, call.sent()));
+        }
+    }
+}
