@@ -23,6 +23,8 @@ public final class BlockHoundListener implements LauncherSessionListener {
         BlockHound.install(builder -> builder.nonBlockingThreadPredicate(
                         known -> known.or(thread -> thread.getName().startsWith("vert.x-eventloop")))
                 // When Vert.x closes, an event loop takes the lock of the worker pool's queue to empty it.
-                .allowBlockingCallsInside("io.vertx.core.internal.WorkerPool", "close"));
+                .allowBlockingCallsInside("io.vertx.core.internal.WorkerPool", "close")
+                // Event loops that meet in Netty's allocator wait for each other for a moment.
+                .allowBlockingCallsInside("io.netty.buffer.AdaptivePoolingAllocator", "allocate"));
     }
 }

@@ -13,12 +13,11 @@ public final class BenchMain {
         String[] more = System.getProperty("bench.args", "").trim().split("\\s+");
         String pattern = more[0].isEmpty() ? ".*" : more[0];
         int rounds = more.length > 1 ? Integer.parseInt(more[1]) : 5;
-        if (args[0].equals("shaping")) {
-            shaping(pattern, rounds);
-        } else if (args[0].equals("concurrency")) {
-            concurrency(pattern, rounds);
-        } else {
-            core(pattern, rounds);
+        switch (args[0]) {
+            case "shaping" -> shaping(pattern, rounds);
+            case "twotier" -> twoTier(pattern, rounds);
+            case "concurrency" -> concurrency(pattern, rounds);
+            default -> core(pattern, rounds);
         }
     }
 
@@ -62,15 +61,28 @@ public final class BenchMain {
         System.out.println();
     }
 
-    private static void core(String pattern, int rounds) throws Exception {
-        Map<String, Interleaved.Result> results = new Interleaved()
+    private static Map<String, Interleaved.Result> measure(String suite, String pattern, int rounds) throws Exception {
+        return new Interleaved()
                 .run(
-                        (args[0].equals("twotier") ? "TwoTierBench" : "CoreBench") + "\\.(" + pattern + ")$",
+                        suite + "\\.(" + pattern + ")$",
                         rounds,
                         10,
-                        TimeValue.milliseconds(500),
+                        TimeValue.milliseconds(200),
                         5,
-                        TimeValue.milliseconds(300));
+                        TimeValue.milliseconds(200));
+    }
+
+    private static void twoTier(String pattern, int rounds) throws Exception {
+        Map<String, Interleaved.Result> results = measure("TwoTierBench", pattern, rounds);
+        print("one decision", results);
+        ratio(results, "leasedHit", "memoryGcra", 1.3);
+        ratio(results, "twoThreadsLeasedHit", "twoThreadsMemoryGcra", 1.3);
+    }
+
+    /** What a decision in memory costs, and what a flood, a million keys and a sweep do to the store. */
+    private static void core(String pattern, int rounds) throws Exception {
+        Map<String, Interleaved.Result> results = measure("CoreBench", pattern, rounds);
+        Flood.run();
         print("one decision", results);
         ratio(results, "gcra", "floor", 1.2);
         ratio(results, "gcra", "bucket4j", 0.8);
@@ -81,8 +93,6 @@ public final class BenchMain {
         ratio(results, "quota", "floor", 3);
         ratio(results, "twoThreadsGcra", "twoThreadsBucket4j", 0.6);
         ratio(results, "manyKeysGcra", "manyKeysBucket4j", 0.8);
-        ratio(results, "leasedHit", "memoryGcra", 1.3);
-        ratio(results, "twoThreadsLeasedHit", "twoThreadsMemoryGcra", 1.3);
         Interleaved.Result mono = results.get("gcraMono");
         Interleaved.Result sync = results.get("gcra");
         if (mono != null && sync != null) {

@@ -32,8 +32,9 @@ final class Ddl {
      * read, which takes the row's lock. If another was faster, that version is not the row any more: then the row is
      * locked first, read again and decided again with a fresh clock. A cold key cannot be locked; there the unique key
      * decides who is first. Every statement of a volatile function sees what was committed before it, as long as the
-     * transaction is READ COMMITTED, which the store sees to. A version that was read stays where it is until the
-     * transaction ends, since the snapshot of the call itself is older.
+     * transaction is READ COMMITTED, which the store sees to. A version is known by the transaction
+     * that wrote it, xmin, and the row is found by its key: PostgreSQL checks that condition again on a row that
+     * changed while the statement waited for its lock. It does not for a row found by its place, ctid.
      *
      * PL/pgSQL prepares each expression anew in every transaction, so few expressions count for more here than little
      * arithmetic.
@@ -66,13 +67,13 @@ final class Ddl {
                 more bigint[];
                 old_kind text;
                 old_expires_us bigint;
-                old_version tid;
+                old_version xid;
                 now_us bigint;
                 keep_us bigint;
                 expires_us bigint;
                 reply bigint[];
             BEGIN
-                SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+                SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
                     INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM {table} t WHERE t.key = k;
                 LOOP
                     now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
@@ -90,20 +91,20 @@ final class Ddl {
                     {step}
                     IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
                         UPDATE {table} t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
-                            expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+                            expires = expires_us, sweep = keep_us WHERE t.key = k AND t.xmin = old_version;
                     ELSIF expires_us IS NULL THEN
                         RETURN reply;
                     ELSIF s1 IS NOT NULL THEN
                         INSERT INTO {table} (key, kind, s1, s2, s3, more, expires, sweep)
                             VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
                     ELSE
-                        DELETE FROM {table} t WHERE t.ctid = old_version;
+                        DELETE FROM {table} t WHERE t.key = k AND t.xmin = old_version;
                     END IF;
                     IF FOUND THEN
                         RETURN reply;
                     END IF;
                     expires_us := NULL;
-                    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+                    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
                         INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM {table} t WHERE t.key = k
                         FOR UPDATE;
                 END LOOP;

@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS "throttlekit" (
     sweep bigint
 ) WITH (fillfactor = 70);
 
-CREATE OR REPLACE FUNCTION "throttlekit_gcra_8b50e9d3"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+CREATE OR REPLACE FUNCTION "throttlekit_gcra_67accbce"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
     a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
@@ -21,13 +21,13 @@ DECLARE
     more bigint[];
     old_kind text;
     old_expires_us bigint;
-    old_version tid;
+    old_version xid;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
     reply bigint[];
 BEGIN
-    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
         INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k;
     LOOP
         now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
@@ -120,27 +120,27 @@ BEGIN
         END;
         IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
             UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
-                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+                expires = expires_us, sweep = keep_us WHERE t.key = k AND t.xmin = old_version;
         ELSIF expires_us IS NULL THEN
             RETURN reply;
         ELSIF s1 IS NOT NULL THEN
             INSERT INTO "throttlekit" (key, kind, s1, s2, s3, more, expires, sweep)
                 VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
         ELSE
-            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
+            DELETE FROM "throttlekit" t WHERE t.key = k AND t.xmin = old_version;
         END IF;
         IF FOUND THEN
             RETURN reply;
         END IF;
         expires_us := NULL;
-        SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+        SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
             INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k
             FOR UPDATE;
     END LOOP;
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_token_bucket_9f8263e4"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+CREATE OR REPLACE FUNCTION "throttlekit_token_bucket_b819f96f"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
     a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
@@ -151,13 +151,13 @@ DECLARE
     more bigint[];
     old_kind text;
     old_expires_us bigint;
-    old_version tid;
+    old_version xid;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
     reply bigint[];
 BEGIN
-    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
         INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k;
     LOOP
         now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
@@ -225,27 +225,27 @@ BEGIN
         END;
         IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
             UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
-                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+                expires = expires_us, sweep = keep_us WHERE t.key = k AND t.xmin = old_version;
         ELSIF expires_us IS NULL THEN
             RETURN reply;
         ELSIF s1 IS NOT NULL THEN
             INSERT INTO "throttlekit" (key, kind, s1, s2, s3, more, expires, sweep)
                 VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
         ELSE
-            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
+            DELETE FROM "throttlekit" t WHERE t.key = k AND t.xmin = old_version;
         END IF;
         IF FOUND THEN
             RETURN reply;
         END IF;
         expires_us := NULL;
-        SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+        SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
             INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k
             FOR UPDATE;
     END LOOP;
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_fixed_window_ba027bcd"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+CREATE OR REPLACE FUNCTION "throttlekit_fixed_window_f5f4ca07"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
     a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
@@ -256,13 +256,13 @@ DECLARE
     more bigint[];
     old_kind text;
     old_expires_us bigint;
-    old_version tid;
+    old_version xid;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
     reply bigint[];
 BEGIN
-    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
         INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k;
     LOOP
         now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
@@ -314,27 +314,27 @@ BEGIN
         END;
         IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
             UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
-                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+                expires = expires_us, sweep = keep_us WHERE t.key = k AND t.xmin = old_version;
         ELSIF expires_us IS NULL THEN
             RETURN reply;
         ELSIF s1 IS NOT NULL THEN
             INSERT INTO "throttlekit" (key, kind, s1, s2, s3, more, expires, sweep)
                 VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
         ELSE
-            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
+            DELETE FROM "throttlekit" t WHERE t.key = k AND t.xmin = old_version;
         END IF;
         IF FOUND THEN
             RETURN reply;
         END IF;
         expires_us := NULL;
-        SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+        SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
             INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k
             FOR UPDATE;
     END LOOP;
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_quota_6ea8d31c"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+CREATE OR REPLACE FUNCTION "throttlekit_quota_191c2df8"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
     a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
@@ -345,13 +345,13 @@ DECLARE
     more bigint[];
     old_kind text;
     old_expires_us bigint;
-    old_version tid;
+    old_version xid;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
     reply bigint[];
 BEGIN
-    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
         INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k;
     LOOP
         now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
@@ -412,27 +412,27 @@ BEGIN
         END;
         IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
             UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
-                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+                expires = expires_us, sweep = keep_us WHERE t.key = k AND t.xmin = old_version;
         ELSIF expires_us IS NULL THEN
             RETURN reply;
         ELSIF s1 IS NOT NULL THEN
             INSERT INTO "throttlekit" (key, kind, s1, s2, s3, more, expires, sweep)
                 VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
         ELSE
-            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
+            DELETE FROM "throttlekit" t WHERE t.key = k AND t.xmin = old_version;
         END IF;
         IF FOUND THEN
             RETURN reply;
         END IF;
         expires_us := NULL;
-        SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+        SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
             INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k
             FOR UPDATE;
     END LOOP;
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_0ab7df17"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_773fc864"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
     a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
@@ -443,13 +443,13 @@ DECLARE
     more bigint[];
     old_kind text;
     old_expires_us bigint;
-    old_version tid;
+    old_version xid;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
     reply bigint[];
 BEGIN
-    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
         INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k;
     LOOP
         now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
@@ -541,27 +541,27 @@ BEGIN
         END;
         IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
             UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
-                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+                expires = expires_us, sweep = keep_us WHERE t.key = k AND t.xmin = old_version;
         ELSIF expires_us IS NULL THEN
             RETURN reply;
         ELSIF s1 IS NOT NULL THEN
             INSERT INTO "throttlekit" (key, kind, s1, s2, s3, more, expires, sweep)
                 VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
         ELSE
-            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
+            DELETE FROM "throttlekit" t WHERE t.key = k AND t.xmin = old_version;
         END IF;
         IF FOUND THEN
             RETURN reply;
         END IF;
         expires_us := NULL;
-        SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+        SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
             INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k
             FOR UPDATE;
     END LOOP;
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_log_6bff5b4c"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_log_d18cc0e6"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
     a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
@@ -572,13 +572,13 @@ DECLARE
     more bigint[];
     old_kind text;
     old_expires_us bigint;
-    old_version tid;
+    old_version xid;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
     reply bigint[];
 BEGIN
-    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
         INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k;
     LOOP
         now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
@@ -681,20 +681,20 @@ BEGIN
         END;
         IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
             UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
-                expires = expires_us, sweep = keep_us WHERE t.ctid = old_version;
+                expires = expires_us, sweep = keep_us WHERE t.key = k AND t.xmin = old_version;
         ELSIF expires_us IS NULL THEN
             RETURN reply;
         ELSIF s1 IS NOT NULL THEN
             INSERT INTO "throttlekit" (key, kind, s1, s2, s3, more, expires, sweep)
                 VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
         ELSE
-            DELETE FROM "throttlekit" t WHERE t.ctid = old_version;
+            DELETE FROM "throttlekit" t WHERE t.key = k AND t.xmin = old_version;
         END IF;
         IF FOUND THEN
             RETURN reply;
         END IF;
         expires_us := NULL;
-        SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.ctid
+        SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
             INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k
             FOR UPDATE;
     END LOOP;
