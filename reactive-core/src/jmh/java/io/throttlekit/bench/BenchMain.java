@@ -40,14 +40,7 @@ public final class BenchMain {
 
     /** A place taken and given back, beside SimpleLimiter with the law of the same name. */
     private static void concurrency(String pattern, int rounds) throws Exception {
-        Map<String, Interleaved.Result> results = new Interleaved()
-                .run(
-                        "ConcurrencyBench\\.(" + pattern + ")$",
-                        rounds,
-                        10,
-                        TimeValue.milliseconds(300),
-                        5,
-                        TimeValue.milliseconds(300));
+        Map<String, Interleaved.Result> results = measure("ConcurrencyBench", pattern, rounds);
         print("acquire + release", results);
         for (String name : new String[] {"gradient2", "aimd", "twoThreadsGradient2", "twoThreadsAimd"}) {
             ratio(results, name, name + "SimpleLimiter", 1);
