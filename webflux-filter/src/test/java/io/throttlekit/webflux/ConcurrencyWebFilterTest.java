@@ -246,8 +246,8 @@ class ConcurrencyWebFilterTest {
         Overload.Served unguarded = Objects.requireNonNull(served.get(Overload.UNGUARDED));
         int best =
                 served.values().stream().mapToInt(Overload.Served::count).max().orElseThrow();
-        assertThat(adaptive.count()).isGreaterThanOrEqualTo((int) (0.9 * best));
-        assertThat(adaptive.percentile(99)).isLessThan(unguarded.percentile(50));
+        assertThat(adaptive.count()).as(served.toString()).isGreaterThanOrEqualTo((int) (0.9 * best));
+        assertThat(adaptive.percentile(99)).as(served.toString()).isLessThan(unguarded.percentile(50));
         connections.dispose();
         for (Overload.Backend backend : backends) {
             backend.stop();

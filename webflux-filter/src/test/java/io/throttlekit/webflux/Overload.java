@@ -24,11 +24,11 @@ final class Overload {
     static final String UNGUARDED = "unguarded";
 
     private static final int CAPACITY = 8;
-    private static final int CLIENTS = 40;
-    private static final Duration SERVICE = Duration.ofMillis(40);
-    private static final Duration BACK_OFF = Duration.ofMillis(100);
-    private static final Duration WARM_UP = Duration.ofSeconds(2);
-    private static final Duration MEASURED = Duration.ofSeconds(3);
+    private static final int CLIENTS = 32;
+    private static final Duration SERVICE = Duration.ofMillis(80);
+    private static final Duration BACK_OFF = Duration.ofMillis(150);
+    private static final Duration WARM_UP = Duration.ofSeconds(4);
+    private static final Duration MEASURED = Duration.ofSeconds(4);
 
     /** Answers a request at a path with its status. */
     interface Client extends Function<String, Mono<Integer>> {}
@@ -39,10 +39,16 @@ final class Overload {
             return millis.size();
         }
 
+        /** Zero if none was served. */
         long percentile(int percent) {
             List<Long> sorted = new ArrayList<>(millis);
             Collections.sort(sorted);
-            return sorted.get(Math.min(sorted.size() - 1, sorted.size() * percent / 100));
+            return sorted.isEmpty() ? 0 : sorted.get(Math.min(sorted.size() - 1, sorted.size() * percent / 100));
+        }
+
+        @Override
+        public String toString() {
+            return count() + " served, p50 " + percentile(50) + " ms, p99 " + percentile(99) + " ms";
         }
     }
 
@@ -68,7 +74,7 @@ final class Overload {
     static Map<String, ConcurrencyGuard> guards() {
         Map<String, ConcurrencyGuard> guards = new TreeMap<>();
         guards.put(ADAPTIVE, AdaptiveConcurrency.gradient2().build());
-        for (int limit : new int[] {8, 10, 16}) {
+        for (int limit : new int[] {8, 12}) {
             guards.put("fixed" + limit, fixed(limit));
         }
         guards.put(UNGUARDED, fixed(1000));
