@@ -15,6 +15,7 @@ import com.tngtech.archunit.lang.ArchRule;
 class ArchitectureTest {
     private static final String[] ALLOWED = {
         "io.throttlekit..",
+        "io.micrometer.core.instrument..",
         "java..",
         "org.jspecify.annotations..",
         "org.reactivestreams..",
@@ -35,6 +36,14 @@ class ArchitectureTest {
             .resideInAPackage("io.throttlekit.http..")
             .should()
             .onlyDependOnClassesThat(resideInAnyPackage(ALLOWED).or(resideInAnyPackage("inet.ipaddr..")));
+
+    /** It is an optional dependency: where it is missing, nothing else may need its classes. */
+    @ArchTest
+    static final ArchRule onlyMetricsKnowMicrometer = noClasses()
+            .that()
+            .haveSimpleNameNotEndingWith("Metrics")
+            .should()
+            .dependOnClassesThat(resideInAnyPackage("io.micrometer.."));
 
     @ArchTest
     static final ArchRule contractsKnowNoStrategyAndNoStore = noClasses()

@@ -113,11 +113,16 @@ public final class Admission<C> {
         if (failMode == FailMode.OPEN) {
             return new Outcome.Pass(Map.of());
         }
+        return unavailable("The limit cannot be checked at the moment.", retryAfter);
+    }
+
+    /** A 503; the reason is a sentence that needs no escaping in JSON. */
+    static Outcome.Unavailable unavailable(String reason, Duration retryAfter) {
         long seconds = RateLimitHeaders.seconds(retryAfter);
         Map<String, String> fields = new LinkedHashMap<>();
         fields.put(RateLimitHeaders.RETRY_AFTER, Long.toString(seconds));
         addEntity(fields);
-        return new Outcome.Unavailable(fields, Problem.temporarilyReduced(seconds));
+        return new Outcome.Unavailable(fields, Problem.temporarilyReduced(reason, seconds));
     }
 
     private static void addEntity(Map<String, String> fields) {

@@ -26,12 +26,12 @@ final class Problem {
                 retryAfterSeconds);
     }
 
-    static String temporarilyReduced(long retryAfterSeconds) {
+    static String temporarilyReduced(String reason, long retryAfterSeconds) {
         return json(
                 "temporary-reduced-capacity",
                 "Request cannot be satisfied due to temporary server capacity constraints",
                 503,
-                "The limit cannot be checked at the moment. Try again in " + retryAfterSeconds + " s.",
+                reason + " Try again in " + retryAfterSeconds + " s.",
                 null,
                 OptionalLong.of(retryAfterSeconds));
     }

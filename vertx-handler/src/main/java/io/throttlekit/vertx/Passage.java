@@ -90,7 +90,7 @@ final class Passage extends BaseSubscriber<Outcome> {
 
     private void act(Outcome outcome) {
         if (outcome instanceof Outcome.Refusal refusal) {
-            refuse(refusal);
+            refuse(routing, refusal);
         } else {
             // Added and not set: several limits on one request make a list of several lines.
             outcome.headers().forEach(routing.response().headers()::add);
@@ -98,7 +98,7 @@ final class Passage extends BaseSubscriber<Outcome> {
         }
     }
 
-    private void refuse(Outcome.Refusal refusal) {
+    static void refuse(RoutingContext routing, Outcome.Refusal refusal) {
         HttpServerResponse response = routing.response();
         refusal.headers().forEach(response.headers()::set);
         response.setStatusCode(refusal.status()).end(refusal.body());

@@ -109,7 +109,7 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
         response.beforeCommit(() -> Mono.fromRunnable(() -> fields.forEach(response.getHeaders()::add)));
     }
 
-    private static Mono<Void> refuse(Outcome.Refusal refusal, ServerHttpResponse response) {
+    static Mono<Void> refuse(Outcome.Refusal refusal, ServerHttpResponse response) {
         if (!response.setStatusCode(HttpStatusCode.valueOf(refusal.status()))) {
             // Something has answered already; what is on the wire cannot be taken back.
             return Mono.empty();
