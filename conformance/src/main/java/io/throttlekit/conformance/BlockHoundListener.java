@@ -25,6 +25,8 @@ public final class BlockHoundListener implements LauncherSessionListener {
                 // When Vert.x closes, an event loop takes the lock of the worker pool's queue to empty it.
                 .allowBlockingCallsInside("io.vertx.core.internal.WorkerPool", "close")
                 // Event loops that meet in Netty's allocator wait for each other for a moment.
-                .allowBlockingCallsInside("io.netty.buffer.AdaptivePoolingAllocator", "allocate"));
+                .allowBlockingCallsInside("io.netty.buffer.AdaptivePoolingAllocator", "allocate")
+                // Netty sets TLS up on the event loop, which takes random bytes from a file that never waits.
+                .allowBlockingCallsInside("java.security.SecureRandom", "nextBytes"));
     }
 }

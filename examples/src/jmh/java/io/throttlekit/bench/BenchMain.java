@@ -81,7 +81,8 @@ public final class BenchMain {
     private record Server(Process process, int port, List<Double> micros) {
         static Server start(String kind, boolean limited) throws IOException {
             Process process = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
                             "-Xmx256m",
                             "-XX:+UseSerialGC",
                             "-classpath",
@@ -118,8 +119,10 @@ public final class BenchMain {
         }
 
         private long cpu(HttpClient client) throws Exception {
-            return Long.parseLong(
-                    get(client, "/cpu").toCompletionStage().toCompletableFuture().get(1, TimeUnit.MINUTES));
+            return Long.parseLong(get(client, "/cpu")
+                    .toCompletionStage()
+                    .toCompletableFuture()
+                    .get(1, TimeUnit.MINUTES));
         }
 
         private Future<String> get(HttpClient client, String path) {

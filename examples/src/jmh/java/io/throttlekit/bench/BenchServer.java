@@ -68,9 +68,11 @@ final class BenchServer {
 
     private static void webflux(boolean limited) {
         RouterFunction<ServerResponse> routes = RouterFunctions.route(
-                        RequestPredicates.GET("/"), request -> ServerResponse.ok().bodyValue("hello"))
-                .andRoute(RequestPredicates.GET("/cpu"), request -> ServerResponse.ok()
-                        .bodyValue(Long.toString(PROCESS.getProcessCpuTime())));
+                        RequestPredicates.GET("/"),
+                        request -> ServerResponse.ok().bodyValue("hello"))
+                .andRoute(
+                        RequestPredicates.GET("/cpu"),
+                        request -> ServerResponse.ok().bodyValue(Long.toString(PROCESS.getProcessCpuTime())));
         HandlerStrategies.Builder strategies = HandlerStrategies.builder();
         if (limited) {
             strategies.webFilter(RateLimitWebFilter.of(BenchServer.<ServerWebExchange>admission()));

@@ -16,6 +16,7 @@ public final class BenchMain {
         switch (args[0]) {
             case "shaping" -> shaping(pattern, rounds);
             case "twotier" -> twoTier(pattern, rounds);
+            case "concurrency" -> concurrency(pattern, rounds);
             default -> core(pattern, rounds);
         }
     }
@@ -35,6 +36,15 @@ public final class BenchMain {
         ratio(results, "pace", "concatMapJust", 2);
         ratio(results, "paceByKey", "concatMapJust", 2);
         ratio(results, "pace", "concatMapJustFused", 2);
+    }
+
+    /** A place taken and given back, beside SimpleLimiter with the law of the same name. */
+    private static void concurrency(String pattern, int rounds) throws Exception {
+        Map<String, Interleaved.Result> results = measure("ConcurrencyBench", pattern, rounds);
+        print("acquire + release", results);
+        for (String name : new String[] {"gradient2", "aimd", "twoThreadsGradient2", "twoThreadsAimd"}) {
+            ratio(results, name, name + "SimpleLimiter", 1);
+        }
     }
 
     private static void print(String what, Map<String, Interleaved.Result> results) {

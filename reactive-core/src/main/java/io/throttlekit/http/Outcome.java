@@ -1,5 +1,6 @@
 package io.throttlekit.http;
 
+import java.time.Duration;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -62,7 +63,7 @@ public sealed interface Outcome {
     }
 
     /**
-     * The store cannot decide and the fail mode says to refuse: 503.
+     * The store cannot decide and the fail mode says to refuse, or the server has too much to do: 503.
      *
      * @param headers of the whole response
      * @param body of the response
@@ -71,6 +72,27 @@ public sealed interface Outcome {
         /** Copies the headers. */
         public Unavailable {
             headers = inOrder(headers);
+        }
+
+        /**
+         * The answer of a server that sheds load, with {@code Retry-After} and a problem of the type
+         * {@code temporary-reduced-capacity}.
+         *
+         * @param retryAfter more than zero; rounded up to whole seconds
+         * @return a new outcome
+         * @throws IllegalArgumentException if it is zero or negative
+         */
+        public static Unavailable overloaded(Duration retryAfter) {
+            if (retryAfter.isZero() || retryAfter.isNegative()) {
+                throw new IllegalArgumentException("retryAfter must be more than zero, was " + retryAfter);
+            }
+            long seconds = RateLimitHeaders.seconds(retryAfter);
+            Map<String, String> fields = new LinkedHashMap<>();
+            fields.put(RateLimitHeaders.RETRY_AFTER, Long.toString(seconds));
+            fields.put("Content-Type", Problem.MEDIA_TYPE);
+            fields.put("Cache-Control", "no-store");
+            return new Unavailable(
+                    fields, Problem.temporarilyReduced("The server has as much to do as it can.", seconds));
         }
 
         @Override

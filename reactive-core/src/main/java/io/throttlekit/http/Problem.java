@@ -1,5 +1,6 @@
 package io.throttlekit.http;
 
+import java.util.List;
 import java.util.OptionalLong;
 
 /**
@@ -15,6 +16,16 @@ final class Problem {
     private Problem() {}
 
     static String json(RefusalBody.Refusal refusal) {
+        return json(refusal, detail(refusal));
+    }
+
+    /** A 503; the reason is a sentence that needs no escaping in JSON. */
+    static String temporarilyReduced(String reason, long retryAfterSeconds) {
+        RefusalBody.Refusal refusal = new RefusalBody.Refusal(503, List.of(), OptionalLong.of(retryAfterSeconds));
+        return json(refusal, reason + when(refusal));
+    }
+
+    private static String json(RefusalBody.Refusal refusal, String detail) {
         boolean quota = refusal.status() == 429;
         StringBuilder json = new StringBuilder(320)
                 .append("{\"type\":\"")
@@ -28,7 +39,7 @@ final class Problem {
                 .append("\",\"status\":")
                 .append(refusal.status())
                 .append(",\"detail\":\"")
-                .append(detail(refusal))
+                .append(detail)
                 .append("\",\"violated-policies\":[");
         String separator = "";
         for (String name : refusal.violatedPolicies()) {
@@ -46,14 +57,17 @@ final class Problem {
     }
 
     private static String detail(RefusalBody.Refusal refusal) {
-        OptionalLong retryAfter = refusal.retryAfterSeconds();
-        String when = retryAfter.isPresent() ? " Try again in " + retryAfter.getAsLong() + " s." : "";
         if (refusal.status() != 429) {
-            return "The limit cannot be checked at the moment." + when;
+            return "The limit cannot be checked at the moment." + when(refusal);
         }
-        return retryAfter.isPresent()
-                ? "The limit is used up." + when
+        return refusal.retryAfterSeconds().isPresent()
+                ? "The limit is used up." + when(refusal)
                 : "The request costs more than the limit ever allows at once.";
+    }
+
+    private static String when(RefusalBody.Refusal refusal) {
+        OptionalLong retryAfter = refusal.retryAfterSeconds();
+        return retryAfter.isPresent() ? " Try again in " + retryAfter.getAsLong() + " s." : "";
     }
 
     private static String escaped(String name) {

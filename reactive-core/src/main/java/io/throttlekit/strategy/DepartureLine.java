@@ -57,6 +57,7 @@ public final class DepartureLine {
         boolean cell = interval.perMicro <= MAX_CELL_DENOMINATOR && ticks.compareTo(big(MAX_CELL_TICKS)) <= 0;
         this.queueTicks = cell ? ticks.longValueExact() : -1;
         this.one = new Reserve(1, span(1));
+        Script.load(PROGRAM);
     }
 
     /**

@@ -18,6 +18,7 @@ class PacedPublisherTckTest {
     void passesTheReactiveStreamsTck() {
         TestListenerAdapter results = new TestListenerAdapter();
         TestNG kit = new TestNG(false);
+        kit.setVerbose(0);
         kit.setTestClasses(new Class<?>[] {PacedPublisherVerification.class});
         kit.addListener(results);
 

@@ -4,12 +4,15 @@ import io.throttlekit.Dialect;
 import io.throttlekit.Program;
 import io.throttlekit.StateMismatchException;
 import io.throttlekit.Strategy;
+import io.throttlekit.Transform;
+import io.throttlekit.strategy.DepartureLine;
 import io.throttlekit.strategy.FixedWindow;
 import io.throttlekit.strategy.Gcra;
 import io.throttlekit.strategy.Quota;
 import io.throttlekit.strategy.SlidingWindow;
 import io.throttlekit.strategy.SlidingWindowLog;
 import io.throttlekit.strategy.TokenBucket;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -165,11 +168,16 @@ final class Ddl {
                 program(FixedWindow.of(1, second)),
                 program(Quota.daily(1)),
                 program(SlidingWindow.of(1, second)),
-                program(SlidingWindowLog.of(1, second)));
+                program(SlidingWindowLog.of(1, second)),
+                program(DepartureLine.of(BigDecimal.ONE, second).reserve(1)));
     }
 
     private static <S> Program<?> program(Strategy<S> strategy) {
-        return Objects.requireNonNull(strategy.peek().program(), strategy::name);
+        return program(strategy.peek());
+    }
+
+    private static Program<?> program(Transform<?, ?> transform) {
+        return Objects.requireNonNull(transform.program(), "program");
     }
 
     private static String hash(String text) {

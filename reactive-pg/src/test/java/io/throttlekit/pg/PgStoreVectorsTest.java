@@ -4,14 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.conformance.VectorReplay;
 import io.throttlekit.conformance.VectorReplay.Report;
-import java.util.Set;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.test.StepVerifier;
 
 class PgStoreVectorsTest {
-    private static final VectorReplay REPLAY = VectorReplay.create().skipping(Set.of("leakyBucket"));
-    private static final long OPERATIONS = 6 * 12 * 40;
+    private static final VectorReplay REPLAY = VectorReplay.create();
+    private static final long OPERATIONS = 7 * 12 * 40;
 
     @ParameterizedTest(name = "programs: {0}")
     @ValueSource(booleans = {true, false})

@@ -123,17 +123,31 @@ abstract class Call<R> implements Subscription {
         if (!end()) {
             return;
         }
-        if (value != null) {
-            actual.onNext(value);
-        }
-        if (state != CANCELLED) {
-            actual.onComplete();
+        try {
+            if (value != null) {
+                actual.onNext(value);
+            }
+            if (state != CANCELLED) {
+                actual.onComplete();
+            }
+        } catch (Throwable e) {
+            drop(e);
         }
     }
 
     final void signalError(Throwable error) {
-        if (end()) {
-            actual.onError(error);
+        if (!end()) {
+            return;
         }
+        try {
+            actual.onError(error);
+        } catch (Throwable e) {
+            drop(e);
+        }
+    }
+
+    /** A subscriber must not throw; one that does must not take down the lane, which serves others, too. */
+    private void drop(Throwable e) {
+        Operators.onErrorDropped(e, actual.currentContext());
     }
 }

@@ -3,6 +3,7 @@ package io.throttlekit.redis;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.vertx.core.Future;
 import io.vertx.core.internal.ContextInternal;
+import io.vertx.redis.client.Request;
 import io.vertx.redis.client.Response;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -51,7 +52,7 @@ final class Lane implements Link.User {
     Lane(Core core, ContextInternal context, Connector connector, Connector transactional) {
         this.core = core;
         this.context = context;
-        this.link = new Link(context, connector, this, true);
+        this.link = new Link(context, connector, this, true, core.deadlineNanos());
         this.transactions = new Transactions(core, this, context, transactional);
         this.giveUpNanos = Math.max(GIVE_UP_NANOS, GIVE_UP_DEADLINES * core.deadlineNanos());
     }
@@ -126,13 +127,21 @@ final class Lane implements Link.User {
             expire(call);
             return;
         }
+        Request request;
+        try {
+            request = call.request();
+        } catch (RuntimeException e) {
+            release(call);
+            call.signalError(e);
+            return;
+        }
         if (!call.send()) {
             release(call);
             return;
         }
         call.wire = wire;
         wire.sent(now);
-        wire.connection.send(call.request()).onComplete(call);
+        wire.connection.send(request).onComplete(call);
     }
 
     /** The connection answered, or will not. */
@@ -176,7 +185,7 @@ final class Lane implements Link.User {
                 }
             }
             case READ_ONLY -> {
-                link.broken(wire, "the server became a replica");
+                link.misled(wire, "the server became a replica");
                 if (!call.redirected) {
                     call.redirected = true;
                     resend(call, now);

@@ -25,7 +25,7 @@ final class Link {
     private static final long FIRST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long WANTED_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-    private static final long ATTEMPT_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final long LEAST_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     /** Who uses the connection. */
     interface User {
@@ -46,6 +46,8 @@ final class Link {
     private final User user;
     /** Whether it tries again by itself, or only when it is wanted. */
     private final boolean eager;
+    /** How long an attempt may take: as long as a call may wait for it, at least. */
+    private final long patienceNanos;
 
     private @Nullable Wire wire;
     /** The wire is to be replaced although it is still of use. */
@@ -58,11 +60,12 @@ final class Link {
     private boolean lost;
     private boolean closed;
 
-    Link(ContextInternal context, Connector connector, User user, boolean eager) {
+    Link(ContextInternal context, Connector connector, User user, boolean eager, long deadlineNanos) {
         this.context = context;
         this.connector = connector;
         this.user = user;
         this.eager = eager;
+        this.patienceNanos = Math.max(LEAST_PATIENCE_NANOS, deadlineNanos);
     }
 
     @Nullable
@@ -87,6 +90,15 @@ final class Link {
 
     /** A wire is of no more use, or in a cluster not of full use. */
     void broken(Wire broken, String why) {
+        lose(broken, why, false);
+    }
+
+    /** A wire leads to the wrong server, which still answers what it was sent. */
+    void misled(Wire misled, String why) {
+        lose(misled, why, true);
+    }
+
+    private void lose(Wire broken, String why, boolean answers) {
         if (closed || wire != broken) {
             return;
         }
@@ -98,7 +110,11 @@ final class Link {
             stale = true;
         } else {
             wire = null;
-            broken.end();
+            if (answers) {
+                retire(broken);
+            } else {
+                broken.end();
+            }
         }
         again();
     }
@@ -137,11 +153,17 @@ final class Link {
             return;
         }
         long startedNanos = System.nanoTime();
-        Attempt started = connector.open();
+        Attempt started;
+        try {
+            started = connector.open();
+        } catch (RuntimeException e) {
+            failed(startedNanos, e);
+            return;
+        }
         attempt = started;
         ScheduledFuture<?> patience = context.nettyEventLoop()
                 .schedule(
-                        () -> context.emit(v -> hopeless(started, startedNanos)), ATTEMPT_NANOS, TimeUnit.NANOSECONDS);
+                        () -> context.emit(v -> hopeless(started, startedNanos)), patienceNanos, TimeUnit.NANOSECONDS);
         started.wire()
                 .onComplete((opened, failure) -> context.emit(v -> {
                     patience.cancel(false);
@@ -193,13 +215,17 @@ final class Link {
         wire = opened;
         stale = false;
         if (before != null) {
-            before.retire();
-            context.setTimer(TimeUnit.NANOSECONDS.toMillis(ATTEMPT_NANOS), id -> before.end());
+            retire(before);
         }
         opened.connection
                 .exceptionHandler(e -> context.emit(v -> broken(opened, Failures.describe(e))))
                 .endHandler(end -> context.emit(v -> broken(opened, "it was closed")));
         user.opened();
+    }
+
+    private void retire(Wire old) {
+        old.retire();
+        context.setTimer(TimeUnit.NANOSECONDS.toMillis(patienceNanos), id -> old.end());
     }
 
     /** Ends the connection and all attempts. */

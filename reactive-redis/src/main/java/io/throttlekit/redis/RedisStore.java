@@ -12,6 +12,7 @@ import io.vertx.core.file.FileSystemOptions;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.net.NetClientOptions;
+import io.vertx.core.net.TrustOptions;
 import io.vertx.redis.client.Redis;
 import io.vertx.redis.client.RedisClientType;
 import io.vertx.redis.client.RedisCluster;
@@ -20,6 +21,8 @@ import io.vertx.redis.client.RedisOptions;
 import io.vertx.redis.client.RedisReplicas;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +30,8 @@ import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -181,9 +186,23 @@ public final class RedisStore implements Store {
         }
         RedisOptions options = new RedisOptions().setConnectionString(uri);
         if (scheme.equals("rediss")) {
-            options.setNetClientOptions(new NetClientOptions().setSsl(true).setHostnameVerificationAlgorithm("HTTPS"));
+            options.setNetClientOptions(new NetClientOptions()
+                    .setSsl(true)
+                    .setHostnameVerificationAlgorithm("HTTPS")
+                    .setTrustOptions(TrustOptions.wrap(trustOfJava())));
         }
         return options;
+    }
+
+    /** Java reads its certificates from a file, and would do so on the event loop. */
+    private static TrustManager trustOfJava() {
+        try {
+            TrustManagerFactory factory = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            factory.init((KeyStore) null);
+            return factory.getTrustManagers()[0];
+        } catch (GeneralSecurityException e) {
+            throw new IllegalStateException("Java's certificates cannot be read", e);
+        }
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.throttlekit.redis;
 
 import io.netty.util.concurrent.ScheduledFuture;
+import io.throttlekit.StateMismatchException;
 import io.throttlekit.StoreUnavailableException;
 import io.throttlekit.StoreUnavailableException.Reason;
 import io.vertx.core.Future;
@@ -90,16 +91,18 @@ final class Transactions {
     /** Gives the queues that wait to the workers that are free. */
     private void assign() {
         for (Worker worker : workers) {
-            if (ready.isEmpty()) {
-                return;
-            }
-            if (worker.queue == null) {
-                Wire wire = worker.link.wire();
-                if (wire == null) {
-                    worker.link.want();
+            Wire wire = worker.link.wire();
+            while (worker.queue == null && wire != null && !ready.isEmpty()) {
+                KeyQueue next = ready.remove();
+                next.waiting.removeIf(this::dropIfOver);
+                if (next.waiting.isEmpty()) {
+                    finished(next);
                 } else {
-                    worker.start(wire, ready.remove());
+                    worker.start(wire, next);
                 }
+            }
+            if (wire == null && !ready.isEmpty()) {
+                worker.link.want();
             }
         }
     }
@@ -150,7 +153,7 @@ final class Transactions {
         private long nowMicros;
 
         Worker(Connector connector) {
-            this.link = new Link(context, connector, this, false);
+            this.link = new Link(context, connector, this, false, core.deadlineNanos());
         }
 
         @Override
@@ -185,17 +188,8 @@ final class Transactions {
 
         void start(Wire wire, KeyQueue taken) {
             queue = taken;
-            calls = new ArrayList<>(taken.waiting.size());
-            for (FunctionCall<?, ?> call : taken.waiting) {
-                if (!dropIfOver(call)) {
-                    calls.add(call);
-                }
-            }
+            calls = new ArrayList<>(taken.waiting);
             taken.waiting.clear();
-            if (calls.isEmpty()) {
-                done();
-                return;
-            }
             ScheduledFuture<?> patience = patience(wire);
             Object key = taken.key;
             List<Future<Response>> replies = new ArrayList<>(List.of(
@@ -206,10 +200,17 @@ final class Transactions {
             }
             Future.join(replies).onComplete((all, failure) -> {
                 patience.cancel(false);
-                if (failure == null) {
-                    watched(wire, taken, all.resultAt(1), core.clock() == null ? all.resultAt(2) : null);
-                } else {
+                if (failure != null) {
                     refused(wire, taken, failure, true);
+                    return;
+                }
+                try {
+                    watched(wire, taken, all.resultAt(1), core.clock() == null ? all.resultAt(2) : null);
+                } catch (RuntimeException e) {
+                    // No reply that can be read, or no clock.
+                    link.broken(wire, "it is out of step");
+                    failAll(e);
+                    done();
                 }
             });
         }
@@ -228,9 +229,8 @@ final class Transactions {
             Value before;
             try {
                 before = Value.parse(stored == null ? null : stored.toBytes());
-            } catch (RuntimeException e) {
-                calls.forEach(call -> fail(call, e));
-                calls = List.of();
+            } catch (StateMismatchException e) {
+                failAll(e);
                 unwatch(wire);
                 return;
             }
@@ -342,14 +342,18 @@ final class Transactions {
                                 : Failures.disconnected(false, failure));
                 return;
             }
-            calls.forEach(call -> fail(call, Failures.of(kind, failure)));
-            calls = List.of();
+            failAll(Failures.of(kind, failure));
             if (broken) {
                 done();
             } else {
                 // Some of WATCH, GET and TIME may have gone through: the next transaction starts clean.
                 unwatch(wire);
             }
+        }
+
+        private void failAll(Throwable error) {
+            calls.forEach(call -> fail(call, error));
+            calls = List.of();
         }
 
         /** Nothing was done, and those who have tries left try again after a moment. */

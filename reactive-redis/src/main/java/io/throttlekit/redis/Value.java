@@ -8,14 +8,21 @@ import org.jspecify.annotations.Nullable;
 
 /** What a key holds on the function path: {@code <expiresMicros>:<kind>:<codec bytes>}, or nothing. */
 final class Value {
-    static final Value NONE = new Value(null, 0);
+    static final Value NONE = new Value(null, 0, null, null);
 
     private final byte @Nullable [] bytes;
     private final long expiresMicros;
+    /** The state that was written, and by whom: it need not be read back. */
+    private final @Nullable StateCodec<?> writer;
 
-    private Value(byte @Nullable [] bytes, long expiresMicros) {
+    private final @Nullable Object written;
+
+    private Value(
+            byte @Nullable [] bytes, long expiresMicros, @Nullable StateCodec<?> writer, @Nullable Object written) {
         this.bytes = bytes;
         this.expiresMicros = expiresMicros;
+        this.writer = writer;
+        this.written = written;
     }
 
     /** The value as Redis has it, or null for nothing. */
@@ -35,7 +42,7 @@ final class Value {
         byte[] tail = codec.encode(state);
         byte[] bytes = Arrays.copyOf(head, head.length + tail.length);
         System.arraycopy(tail, 0, bytes, head.length, tail.length);
-        return new Value(bytes, expires);
+        return new Value(bytes, expires, codec, state);
     }
 
     /**
@@ -50,7 +57,7 @@ final class Value {
         int colon = indexOfColon(stored, 0);
         try {
             String expires = new String(stored, 0, Math.max(0, colon), StandardCharsets.US_ASCII);
-            return new Value(stored, Long.parseLong(expires));
+            return new Value(stored, Long.parseLong(expires), null, null);
         } catch (NumberFormatException e) {
             throw new StateMismatchException("the key holds what a program left, and this is the function path", e);
         }
@@ -70,9 +77,13 @@ final class Value {
      *
      * @throws StateMismatchException if it is of another kind
      */
+    @SuppressWarnings("unchecked") // a codec writes what it reads
     <S> @Nullable S decode(StateCodec<S> codec, long nowMicros) {
         if (bytes == null || expiresMicros <= nowMicros) {
             return null;
+        }
+        if (writer == codec && written != null) {
+            return (S) written;
         }
         int start = indexOfColon(bytes, 0) + 1;
         int end = indexOfColon(bytes, start);

@@ -14,7 +14,6 @@ import io.vertx.redis.client.RedisOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import org.assertj.core.api.Assertions;
 
 /** Where the conformance tests run: any server, a cluster of three masters; and how stores are opened there. */
@@ -58,7 +57,6 @@ enum Conformance {
 
     Report replay(boolean programs) {
         return Await.value(VectorReplay.create()
-                .skipping(Set.of("leakyBucket"))
                 .replayBundled(clock ->
                         builder().connections(1).clock(clock).programs(programs).build())
                 .timeout(Duration.ofSeconds(60)));

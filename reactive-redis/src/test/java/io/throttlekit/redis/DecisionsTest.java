@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualClock;
 import io.throttlekit.StateMismatchException;
+import io.throttlekit.StoreUnavailableException.Reason;
 import io.throttlekit.Strategy;
 import io.throttlekit.conformance.RedisServer;
 import io.throttlekit.conformance.RedisServers;
@@ -23,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -34,9 +36,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
+import reactor.util.context.Context;
 
 /** What is decided, what that costs, and what it leaves in Redis. */
 class DecisionsTest {
@@ -383,6 +387,54 @@ class DecisionsTest {
         assertThat(Await.value(b.check("k")).allowed()).isTrue();
         assertThat(Await.value(bare.check("k")).allowed()).isTrue();
         assertThat(Info.keys(server)).containsExactlyInAnyOrder("a:k", "b:k", "k");
+    }
+
+    @Test
+    void saysWhenOthersKeepChangingTheKeyFirst() {
+        List<Limiter> nodes = new ArrayList<>();
+        for (int node = 0; node < 4; node++) {
+            nodes.add(limiter(
+                    opening(builder().programs(false).maxRetries(0)),
+                    Gcra.of(1, HOUR).withBurst(1_000_000)));
+        }
+
+        Outcomes outcomes = new Outcomes(Await.value(Flux.range(0, 2_000)
+                .flatMap(i -> Outcomes.of(nodes.get(i % 4).check("contended")), 16)
+                .collectList()));
+
+        assertThat(outcomes.failed(Reason.OVERLOADED)).isPositive().isEqualTo(2_000 - outcomes.allowed());
+        assertThat(outcomes.mayHaveCharged()).isZero();
+        assertThat(1_000_000 - Await.value(nodes.get(0).peek("contended")).remaining())
+                .isEqualTo(outcomes.allowed());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void goesOnAfterASubscriberThrows(boolean programs) {
+        RedisStore store = opening(builder().programs(programs));
+        Limiter limiter = limiter(store, Gcra.of(5, HOUR));
+
+        for (int i = 0; i < 3; i++) {
+            limiter.check("thrown").subscribe(new BaseSubscriber<>() {
+                @Override
+                public Context currentContext() {
+                    return Context.of("reactor.onErrorDropped.local", (Consumer<Throwable>) dropped -> {});
+                }
+
+                @Override
+                protected void hookOnNext(Decision decision) {
+                    throw new IllegalStateException("on purpose");
+                }
+
+                @Override
+                protected void hookOnError(Throwable error) {
+                    throw new IllegalStateException("on purpose, too");
+                }
+            });
+        }
+
+        assertThat(Await.value(limiter.check("thrown")).remaining()).isEqualTo(1);
+        Await.until("nothing is held", () -> store.toString().contains(" 0 calls"));
     }
 
     @Test

@@ -92,26 +92,28 @@ final class Passage extends BaseSubscriber<Outcome> {
 
     private void act(Outcome outcome) {
         if (outcome instanceof Outcome.Refusal refusal) {
-            refuse(refusal);
+            refuse(routing, refusal);
         } else {
-            outcome.headers().forEach(this::put);
+            put(outcome, routing.response());
             routing.next();
         }
     }
 
-    private void put(String name, String value) {
-        MultiMap headers = routing.response().headers();
-        // The limits of several handlers make a list of several lines.
-        if (RateLimitHeaders.isList(name)) {
-            headers.add(name, value);
-        } else {
-            headers.set(name, value);
-        }
+    private static void put(Outcome outcome, HttpServerResponse response) {
+        MultiMap headers = response.headers();
+        outcome.headers().forEach((name, value) -> {
+            // The limits of several handlers make a list of several lines.
+            if (RateLimitHeaders.isList(name)) {
+                headers.add(name, value);
+            } else {
+                headers.set(name, value);
+            }
+        });
     }
 
-    private void refuse(Outcome.Refusal refusal) {
+    static void refuse(RoutingContext routing, Outcome.Refusal refusal) {
         HttpServerResponse response = routing.response();
-        refusal.headers().forEach(this::put);
+        put(refusal, response);
         response.setStatusCode(refusal.status()).end(refusal.body());
     }
 }

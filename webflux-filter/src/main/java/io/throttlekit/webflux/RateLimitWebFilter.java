@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Objects;
 import org.springframework.core.Ordered;
 import org.springframework.core.io.buffer.DataBuffer;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
@@ -116,15 +115,15 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
         })));
     }
 
-    private static Mono<Void> refuse(Outcome.Refusal refusal, ServerHttpResponse response) {
+    static Mono<Void> refuse(Outcome.Refusal refusal, ServerHttpResponse response) {
         if (!response.setStatusCode(HttpStatusCode.valueOf(refusal.status()))) {
             // Something has answered already; what is on the wire cannot be taken back.
             return Mono.empty();
         }
         byte[] body = refusal.body().getBytes(StandardCharsets.UTF_8);
-        HttpHeaders headers = response.getHeaders();
-        refusal.headers().forEach(headers::set);
-        headers.setContentLength(body.length);
+        response.getHeaders().setContentLength(body.length);
+        // After those of the filters in front, which are written at the commit, too: the last word is the refusal's.
+        addHeaders(refusal.headers(), response);
         DataBuffer buffer = response.bufferFactory().wrap(body);
         return response.writeWith(Mono.just(buffer));
     }

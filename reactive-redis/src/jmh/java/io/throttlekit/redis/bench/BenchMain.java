@@ -40,6 +40,10 @@ public final class BenchMain {
         String[] more = System.getProperty("bench.args", "").trim().split("\\s+");
         int rounds = more[0].isEmpty() ? 7 : Integer.parseInt(more[0]);
         Duration span = Duration.ofSeconds(more.length > 1 ? Integer.parseInt(more[1]) : 2);
+        if (args[0].equals("twotier")) {
+            TwoTierRates.run(rounds, span);
+            System.exit(0);
+        }
         String[] keys = new String[KEYS];
         for (int i = 0; i < KEYS; i++) {
             keys[i] = String.format("user-%06d", i);
