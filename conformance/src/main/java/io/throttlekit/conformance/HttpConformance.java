@@ -2,6 +2,7 @@ package io.throttlekit.conformance;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.throttlekit.FailMode;
 import io.throttlekit.ManualClock;
@@ -29,6 +30,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.WebSocket;
 import java.net.http.WebSocketHandshakeException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -37,17 +40,22 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.greenbytes.http.sfv.IntegerItem;
 import org.greenbytes.http.sfv.Parser;
 import org.greenbytes.http.sfv.StringItem;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -63,10 +71,10 @@ import reactor.core.scheduler.Schedulers;
  */
 public abstract class HttpConformance<C> {
     /** The header of a response that names the thread its handler ran on. */
-    protected static final String THREAD = "X-Thread";
+    public static final String THREAD = "X-Thread";
 
     /** The header of a response that names the client's port, and with it the connection. */
-    protected static final String PEER_PORT = "X-Peer-Port";
+    public static final String PEER_PORT = "X-Peer-Port";
 
     private static final int FIVE_MEGABYTES = 5 << 20;
     private static final Mono<Void> DOWN =
@@ -83,9 +91,9 @@ public abstract class HttpConformance<C> {
 
     /**
      * Starts a server on loopback, for HTTP/1.1 and for HTTP/2 by upgrade, with an admission in front of all:
-     * {@code GET /} answers {@code hello}, {@code POST /echo} the request's body, {@code GET /broken} fails with
-     * status 500, and {@code /ws} is a WebSocket. The first two have the headers {@link #THREAD} and
-     * {@link #PEER_PORT}.
+     * {@code GET /} answers {@code hello}, {@code POST /echo} the request's body, {@code GET /stream} an event
+     * stream of the data {@code one}, {@code two} and {@code three}, {@code GET /broken} fails with status 500, and
+     * {@code /ws} is a WebSocket. The first two have the headers {@link #THREAD} and {@link #PEER_PORT}.
      *
      * @param admission what the adapter is to ask
      * @return the port
@@ -204,13 +212,32 @@ public abstract class HttpConformance<C> {
 
         HttpResponse<String> unknown = get("/nowhere");
         HttpResponse<String> broken = get("/broken");
+        HttpResponse<String> stream = get("/stream");
 
         assertThat(unknown.statusCode()).isEqualTo(404);
         assertThat(broken.statusCode()).isEqualTo(500);
-        assertThat(List.of(unknown, broken)).allSatisfy(response -> {
+        assertThat(stream.statusCode()).isEqualTo(200);
+        assertThat(stream.body()).isEqualTo("data:one\n\ndata:two\n\ndata:three\n\n");
+        assertThat(List.of(unknown, broken, stream)).allSatisfy(response -> {
             assertThat(field(response, "RateLimit")).startsWith("\"default\";r=");
             assertThat(response.headers().allValues("X-RateLimit-Limit")).containsExactly("1000000");
         });
+    }
+
+    @Test
+    final void tellsTimesByTheClockThatDecided() throws Exception {
+        serve(two(memory)
+                .headers(RateLimitHeaders.of(
+                        RateLimitHeaders.Family.STRUCTURED_DRAFT_11,
+                        RateLimitHeaders.Family.RATE_LIMIT_TRIPLE,
+                        RateLimitHeaders.Family.X_RATE_LIMIT_TRIPLE)));
+
+        HttpResponse<String> allowed = get("/");
+
+        // The window of the store's clock, which is years behind that of this machine, ends 400 s later.
+        assertThat(parameter(only(field(allowed, "RateLimit")), "t")).isEqualTo(400);
+        assertThat(field(allowed, "RateLimit-Reset")).isEqualTo("400");
+        assertThat(field(allowed, "X-RateLimit-Reset")).isEqualTo("1700000400");
     }
 
     @Test
@@ -415,6 +442,63 @@ public abstract class HttpConformance<C> {
             assertThat(denied.statusCode()).isEqualTo(429);
             assertThat(next.statusCode()).isEqualTo(200);
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    final void cancelsTheCheckOfAClientThatLeaves(Version version) throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch cancelled = new CountDownLatch(1);
+        Mono<Void> hangs =
+                Mono.<Void>never().doOnSubscribe(s -> asked.countDown()).doOnCancel(cancelled::countDown);
+        AtomicReference<Mono<Void>> gate = new AtomicReference<>(Mono.empty());
+        serve(plenty(new GatedStore(memory, Mono.defer(gate::get))));
+        client = client(version);
+        get("/");
+        gate.set(hangs);
+
+        CompletableFuture<HttpResponse<String>> leaving = client.sendAsync(to("/").build(), BodyHandlers.ofString());
+        boolean wasAsked = asked.await(10, TimeUnit.SECONDS);
+        leaving.cancel(true);
+
+        assertThat(wasAsked).isTrue();
+        assertThat(cancelled.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    /** Unlike the JDK's client it asks for {@code 100 Continue} before it sends a long body. */
+    @ParameterizedTest
+    @ValueSource(strings = {"--http1.1", "--http2-prior-knowledge"})
+    final void servesCurlWhereItIsPresent(String version, @TempDir Path directory) throws Exception {
+        assumeTrue(Curl.isPresent(), "curl is not on this machine");
+        serve(over(late, FixedWindow.of(1, Duration.ofMinutes(10))));
+        byte[] body = bytes(new Random(5), FIVE_MEGABYTES);
+        Path sent = Files.write(directory.resolve("sent"), body);
+        Path received = directory.resolve("received");
+        String url = "http://127.0.0.1:" + port;
+        List<String> echo = List.of(
+                version,
+                "--data-binary",
+                "@" + sent,
+                "-H",
+                "Content-Type: application/octet-stream",
+                "-H",
+                "X-Key: curl",
+                url + "/echo");
+        List<String> next = List.of(version, "-H", "X-Key: another", url + "/");
+
+        List<String> allowed = Curl.statuses(received, List.of(echo));
+        boolean intact = Arrays.equals(Files.readAllBytes(received), body);
+        // Some versions of curl lose an HTTP/2 connection that they use again, with and without a limit.
+        List<String> others = version.equals("--http1.1")
+                ? Curl.statuses(received, List.of(echo, next))
+                : List.of(
+                        Curl.statuses(received, List.of(echo)).get(0),
+                        Curl.statuses(received, List.of(next)).get(0));
+
+        assertThat(allowed).containsExactly("200");
+        assertThat(intact).isTrue();
+        assertThat(others).containsExactly("429", "200");
+        assertThat(received).hasContent("hello");
     }
 
     @Test

@@ -36,6 +36,17 @@ public final class ClientAddress {
 
     private static final IPAddressStringParameters NETWORK = literal(true);
 
+    static {
+        // The library reads files when its classes are first used: now, and not on the event loop of a request.
+        for (String literal : List.of("192.0.2.1", "2001:db8::1", "::ffff:192.0.2.1", "no address", "")) {
+            IPAddress address = parse(literal);
+            if (address != null) {
+                address.toPrefixBlock(8).contains(address);
+                address.toPrefixBlock(8).toCanonicalString();
+            }
+        }
+    }
+
     /** The field in which the proxies tell. A proxy writes one of them, and lets through what it finds in the other. */
     public enum Field {
         /** {@code X-Forwarded-For: client, proxy}. */

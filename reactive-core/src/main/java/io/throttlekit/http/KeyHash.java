@@ -43,7 +43,10 @@ public final class KeyHash {
             throw new IllegalArgumentException(
                     "secret must be at least " + MIN_SECRET_BYTES + " bytes, was " + secret.length);
         }
-        return new KeyHash(new SecretKeySpec(secret, ALGORITHM));
+        KeyHash hash = new KeyHash(new SecretKeySpec(secret, ALGORITHM));
+        // Java reads files when the first Mac is made: now, and not on the event loop of a request.
+        hash.of("");
+        return hash;
     }
 
     /**

@@ -4,12 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.io.File;
+import java.lang.reflect.Proxy;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+import reactor.test.StepVerifier;
 
 class ClientAddressTest {
     private static final String X_FORWARDED_FOR = "X-Forwarded-For";
@@ -199,6 +209,37 @@ class ClientAddressTest {
 
         assertThat(ClientAddress.builder().ipv6PrefixBits(128).build().of(one)).isEqualTo("2001:db8:1:2::1");
         assertThat(ClientAddress.builder().ipv6PrefixBits(48).build().of(one)).isEqualTo("2001:db8:1::/48");
+    }
+
+    @Test
+    void blocksNoThreadWhenItReadsTheFirstAddressOfAProcess() throws Exception {
+        URL[] classPath = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+                .map(ClientAddressTest::url)
+                .toArray(URL[]::new);
+
+        try (URLClassLoader fresh = new URLClassLoader(classPath, ClassLoader.getPlatformClassLoader())) {
+            Class<?> type = fresh.loadClass(ClientAddress.class.getName());
+            Class<?> head = fresh.loadClass(RequestHead.class.getName());
+            Object address = type.getMethod("ofPeer").invoke(null);
+            Object request = Proxy.newProxyInstance(
+                    fresh, new Class<?>[] {head}, (proxy, method, arguments) -> "2001:db8:1:2:3:4:5:6");
+            Mono<Object> found = Mono.fromCallable(
+                            () -> type.getMethod("of", head).invoke(address, request))
+                    .subscribeOn(Schedulers.parallel());
+
+            StepVerifier.create(found)
+                    .expectNext("2001:db8:1:2::/64")
+                    .expectComplete()
+                    .verify(Duration.ofSeconds(10));
+        }
+    }
+
+    private static URL url(String path) {
+        try {
+            return new File(path).toURI().toURL();
+        } catch (MalformedURLException e) {
+            throw new IllegalArgumentException(e);
+        }
     }
 
     @Test

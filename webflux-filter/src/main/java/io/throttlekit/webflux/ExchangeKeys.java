@@ -48,10 +48,11 @@ public final class ExchangeKeys {
         if (dispatcher == null || dispatcher.getHandlerMappings() == null) {
             return Mono.just(NO_HANDLER);
         }
+        Lookup lookup = new Lookup(exchange);
         return Flux.fromIterable(dispatcher.getHandlerMappings())
-                .concatMap(mapping -> mapping.getHandler(exchange))
+                .concatMap(mapping -> mapping.getHandler(lookup))
                 .next()
-                .flatMap(handler -> Mono.justOrEmpty(template(exchange)))
+                .flatMap(handler -> Mono.justOrEmpty(template(lookup)))
                 // A method that is not allowed, or a media type: whoever is to answer it says so later.
                 .onErrorResume(error -> Mono.empty())
                 .defaultIfEmpty(NO_HANDLER);

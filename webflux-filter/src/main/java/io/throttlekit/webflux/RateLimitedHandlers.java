@@ -87,12 +87,12 @@ public final class RateLimitedHandlers implements WebFilter, Ordered {
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
-        return Mono.defer(() -> find(exchange, 0)
+        return Mono.defer(() -> (mappings.isEmpty() ? Mono.<HandlerMethod>empty() : find(new Lookup(exchange), 0))
                 .doOnNext(method -> exchange.getAttributes().put(NAMES, namesOf(method)))
                 .then(Mono.defer(() -> chain.filter(exchange))));
     }
 
-    private Mono<HandlerMethod> find(ServerWebExchange exchange, int at) {
+    private Mono<HandlerMethod> find(Lookup exchange, int at) {
         if (at == mappings.size()) {
             return Mono.empty();
         }

@@ -14,6 +14,7 @@ import io.throttlekit.limiter.Limiter;
 import io.throttlekit.limiter.TwoTier;
 import io.throttlekit.strategy.FixedWindow;
 import io.throttlekit.strategy.Gcra;
+import io.throttlekit.strategy.Quota;
 import io.throttlekit.strategy.SlidingWindow;
 import io.throttlekit.strategy.SlidingWindowLog;
 import io.throttlekit.strategy.TokenBucket;
@@ -127,7 +128,7 @@ final class Limits {
 
     private static Strategy<?> strategy(String property, Limit limit) {
         long units = required(property + ".limit", limit.limit());
-        Duration period = required(property + ".period", limit.period());
+        Duration period = period(property, limit);
         Long burst = limit.burst();
         if (limit.cost() < 1) {
             throw new IllegalArgumentException(property + ".cost must be at least 1, was " + limit.cost());
@@ -144,7 +145,25 @@ final class Limits {
             case FIXED_WINDOW -> FixedWindow.of(units, period);
             case SLIDING_WINDOW -> SlidingWindow.of(units, period);
             case SLIDING_WINDOW_LOG -> SlidingWindowLog.of(units, period);
+            case DAILY_QUOTA -> Quota.daily(units).in(limit.zone());
+            case WEEKLY_QUOTA -> Quota.weekly(units).in(limit.zone());
+            case MONTHLY_QUOTA -> Quota.monthly(units).in(limit.zone());
         };
+    }
+
+    /** Zero for the strategies that have none. */
+    private static Duration period(String property, Limit limit) {
+        boolean calendar = limit.strategy() == ThrottleKitProperties.StrategyKind.DAILY_QUOTA
+                || limit.strategy() == ThrottleKitProperties.StrategyKind.WEEKLY_QUOTA
+                || limit.strategy() == ThrottleKitProperties.StrategyKind.MONTHLY_QUOTA;
+        if (!calendar) {
+            return required(property + ".period", limit.period());
+        }
+        if (limit.period() != null) {
+            throw new IllegalArgumentException(
+                    property + ".period is that of the calendar already, was " + limit.period());
+        }
+        return Duration.ZERO;
     }
 
     private static <T> T required(String property, @Nullable T value) {
@@ -209,7 +228,7 @@ final class Limits {
         return byPath.or(annotated);
     }
 
-    private static <T> T checked(String property, Supplier<T> made) {
+    static <T> T checked(String property, Supplier<T> made) {
         try {
             return made.get();
         } catch (IllegalArgumentException | IllegalStateException e) {

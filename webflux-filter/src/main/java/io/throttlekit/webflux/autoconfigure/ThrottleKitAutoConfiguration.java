@@ -9,6 +9,7 @@ import io.throttlekit.redis.RedisStore;
 import io.throttlekit.store.MemoryStore;
 import io.throttlekit.webflux.RateLimitWebFilter;
 import io.throttlekit.webflux.RateLimitedHandlers;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -62,9 +63,12 @@ public final class ThrottleKitAutoConfiguration {
     static class InRedis {
         @Bean
         RedisStore throttleKitStore(ThrottleKitProperties properties) {
-            return RedisStore.builder(uri("redis", properties.redis()))
-                    .deadline(properties.redis().deadline())
-                    .build();
+            String uri = uri("redis", properties.redis());
+            Duration deadline = properties.redis().deadline();
+            return Limits.checked("throttlekit.redis", () -> {
+                RedisStore.Builder store = RedisStore.builder(uri);
+                return (deadline == null ? store : store.deadline(deadline)).build();
+            });
         }
     }
 
@@ -75,9 +79,12 @@ public final class ThrottleKitAutoConfiguration {
     static class InPostgres {
         @Bean
         PgStore throttleKitStore(ThrottleKitProperties properties) {
-            return PgStore.builder(uri("postgres", properties.postgres()))
-                    .deadline(properties.postgres().deadline())
-                    .build();
+            String uri = uri("postgres", properties.postgres());
+            Duration deadline = properties.postgres().deadline();
+            return Limits.checked("throttlekit.postgres", () -> {
+                PgStore.Builder store = PgStore.builder(uri);
+                return (deadline == null ? store : store.deadline(deadline)).build();
+            });
         }
     }
 

@@ -4,6 +4,7 @@ import io.throttlekit.FailMode;
 import io.throttlekit.http.ClientAddress;
 import io.throttlekit.http.RateLimitHeaders;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -74,7 +75,13 @@ public record ThrottleKitProperties(
         /** A count over a window that slides in steps. */
         SLIDING_WINDOW,
         /** An exact log of a window that slides. */
-        SLIDING_WINDOW_LOG
+        SLIDING_WINDOW_LOG,
+        /** A count per day of the calendar. */
+        DAILY_QUOTA,
+        /** A count per week of the calendar, from Monday. */
+        WEEKLY_QUOTA,
+        /** A count per month of the calendar. */
+        MONTHLY_QUOTA
     }
 
     /**
@@ -95,10 +102,9 @@ public record ThrottleKitProperties(
      * A store on another machine.
      *
      * @param uri where it is; required for the store that is chosen
-     * @param deadline how long a check may wait for it
+     * @param deadline how long a check may wait for it; the store's own default when there is none
      */
-    public record Remote(
-            @Nullable String uri, @DefaultValue("250ms") Duration deadline) {
+    public record Remote(@Nullable String uri, @Nullable Duration deadline) {
         @Override
         public String toString() {
             // The address may have a password in it.
@@ -151,7 +157,8 @@ public record ThrottleKitProperties(
      * @param methods the HTTP methods it is for; none for all
      * @param strategy what decides
      * @param limit units per period; required
-     * @param period the period or window; required
+     * @param period the period or window; required, except for the quotas of a calendar
+     * @param zone the time zone of the calendar
      * @param burst units at once; the limit by default
      * @param key what tells clients apart: {@code address}, {@code principal}, {@code path-template}, {@code header:Name}
      *     or the name of a bean of type {@code Key}; several together make one key
@@ -167,6 +174,7 @@ public record ThrottleKitProperties(
             @DefaultValue("gcra") StrategyKind strategy,
             @Nullable Long limit,
             @Nullable Duration period,
+            @DefaultValue("UTC") ZoneId zone,
             @Nullable Long burst,
             @DefaultValue("address") List<String> key,
             @DefaultValue("error") Missing onMissingKey,

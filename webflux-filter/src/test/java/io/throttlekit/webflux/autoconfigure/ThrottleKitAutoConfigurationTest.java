@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.throttlekit.Store;
 import io.throttlekit.StoreUnavailableException;
 import io.throttlekit.StoreUnavailableException.Reason;
+import io.throttlekit.Transform;
 import io.throttlekit.conformance.GatedStore;
 import io.throttlekit.conformance.PostgresServer;
 import io.throttlekit.conformance.PostgresServers;
@@ -19,10 +20,16 @@ import io.throttlekit.redis.RedisStore;
 import io.throttlekit.store.MemoryStore;
 import io.throttlekit.webflux.RateLimitWebFilter;
 import io.throttlekit.webflux.RateLimited;
+import io.throttlekit.webflux.RateLimitedHandlers;
 import java.io.InputStream;
+import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -195,6 +202,9 @@ class ThrottleKitAutoConfigurationTest {
                 "throttlekit.limits.x.period=1s # throttlekit.limits.x.limit is missing",
                 "throttlekit.limits.x.limit=1 # throttlekit.limits.x.period is missing",
                 "throttlekit.limits.api.period=0s # throttlekit.limits.api: p",
+                "throttlekit.limits.api.strategy=daily-quota # throttlekit.limits.api.period is that of the calendar",
+                "throttlekit.limits.api.zone=Mars/Olympus # zone",
+                "throttlekit.limits.a|b.limit=1 # throttlekit.limits.",
                 "throttlekit.limits.api.paths=/{ # throttlekit.limits.api.paths",
                 "throttlekit.limits.api.key=nonsense # throttlekit.limits.api.key must be",
                 "throttlekit.limits.api.cost=0 # throttlekit.limits.api.cost must be at least 1, was 0",
@@ -204,13 +214,16 @@ class ThrottleKitAutoConfigurationTest {
                 "throttlekit.key-secret=short # throttlekit.key-secret: secret must be",
                 "throttlekit.client.trusted-proxies=example.org # throttlekit.client: network must be",
                 "throttlekit.client.ipv6-prefix-bits=0 # throttlekit.client: ipv6PrefixBits",
+                "throttlekit.limits.api.tier=leased,throttlekit.limits.api.lease-batch=0 # throttlekit.limits.api: batch",
                 "throttlekit.store=redis # throttlekit.redis.uri is missing",
+                "throttlekit.store=redis,throttlekit.redis.uri=redis://h,throttlekit.redis.deadline=0s # throttlekit.redis: deadline",
+                "throttlekit.store=postgres,throttlekit.postgres.uri=nonsense # throttlekit.postgres: ",
                 "throttlekit.store=postgres # throttlekit.postgres.uri is missing",
                 "throttlekit.fail-mode=maybe # fail-mode",
                 "throttlekit.store=cloud # store"
             })
     void refusesWrongValuesByTheirName(String property, String message) {
-        limited(property)
+        limited(property.split(","))
                 .run(context -> assertThat(context)
                         .hasFailed()
                         .getFailure()
@@ -306,6 +319,69 @@ class ThrottleKitAutoConfigurationTest {
     }
 
     @Test
+    void standsWhereItIsTold() {
+        limited("throttlekit.order=7").run(context -> {
+            assertThat(context.getBean(RateLimitWebFilter.class).getOrder()).isEqualTo(7);
+            assertThat(context.getBean(RateLimitedHandlers.class).getOrder()).isEqualTo(6);
+        });
+    }
+
+    @Test
+    void letsABurstThroughAndNoMore() {
+        limited("throttlekit.limits.api.burst=3")
+                .run(context -> assertThat(statuses(context, "/api/a", "/api/a", "/api/a", "/api/a"))
+                        .containsExactly(200, 200, 200, 429));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"error, 500, 500", "unlimited, 200, 200", "shared, 200, 429"})
+    void hasAPolicyForAMissingKey(String policy, int second, int third) {
+        limited("throttlekit.limits.api.key=header:X-Key", "throttlekit.limits.api.on-missing-key=" + policy)
+                .run(context -> assertThat(statuses(context, "/api/a", "/api/a", "/api/a"))
+                        .containsExactly(second, second, third));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"daily-quota", "weekly-quota", "monthly-quota"})
+    void knowsTheQuotasOfACalendar(String strategy) {
+        application
+                .withPropertyValues(
+                        "throttlekit.limits.strict.limit=1",
+                        "throttlekit.limits.strict.zone=Asia/Kolkata",
+                        "throttlekit.limits.strict.strategy=" + strategy)
+                .run(context ->
+                        assertThat(statuses(context, "/strict", "/strict")).containsExactly(200, 429));
+    }
+
+    @Test
+    void hashesKeysWhenThereIsASecret() {
+        limited("throttlekit.key-secret=0123456789abcdef", "throttlekit.limits.api.key=header:X-Key")
+                .withUserConfiguration(Watched.class)
+                .run(context -> {
+                    status(context, "/api/a", "X-Key", "very secret");
+
+                    assertThat(context.getBean(KeysSeen.class).keys())
+                            .hasSize(1)
+                            .allMatch(key -> key.matches("api:[A-Za-z0-9_-]{43}"));
+                });
+    }
+
+    @Test
+    void tellsRefusedClientsWhenToComeBackAsItIsTold() {
+        limited("throttlekit.outage-retry-after=90s")
+                .withUserConfiguration(Down.class)
+                .run(context -> WebTestClient.bindToApplicationContext(context)
+                        .build()
+                        .get()
+                        .uri("/api/a")
+                        .exchange()
+                        .expectStatus()
+                        .isEqualTo(503)
+                        .expectHeader()
+                        .valueEquals("Retry-After", "90"));
+    }
+
+    @Test
     void leavesTheStoreToTheApplication() {
         limited().withUserConfiguration(Down.class).run(context -> {
             assertThat(context).doesNotHaveBean(MemoryStore.class);
@@ -360,8 +436,8 @@ class ThrottleKitAutoConfigurationTest {
     }
 
     @Test
-    void describesItsPropertiesForEditors() throws Exception {
-        List<String> names = new ArrayList<>();
+    void describesEachPropertyForEditors() throws Exception {
+        Set<String> names = new TreeSet<>();
 
         try (InputStream json =
                 ThrottleKitProperties.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
@@ -370,9 +446,17 @@ class ThrottleKitAutoConfigurationTest {
             }
         }
 
-        assertThat(names)
-                .contains("throttlekit.fail-mode", "throttlekit.limits", "throttlekit.memory.max-keys")
-                .hasSize(17);
+        assertThat(names).isEqualTo(properties("throttlekit", ThrottleKitProperties.class));
+    }
+
+    private static Set<String> properties(String prefix, Class<?> type) {
+        Set<String> names = new TreeSet<>();
+        for (RecordComponent component : type.getRecordComponents()) {
+            String name = prefix + "."
+                    + component.getName().replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+            names.addAll(component.getType().isRecord() ? properties(name, component.getType()) : Set.of(name));
+        }
+        return names;
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -415,6 +499,32 @@ class ThrottleKitAutoConfigurationTest {
             return new GatedStore(
                     MemoryStore.create(),
                     Mono.error(() -> new StoreUnavailableException(Reason.DISCONNECTED, false, "no connection", null)));
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Watched {
+        @Bean
+        KeysSeen watched() {
+            return new KeysSeen(MemoryStore.create(), new CopyOnWriteArrayList<>());
+        }
+    }
+
+    record KeysSeen(Store behind, List<String> keys) implements Store {
+        @Override
+        public <S, R> Mono<R> apply(String key, Transform<S, R> transform) {
+            keys.add(key);
+            return behind.apply(key, transform);
+        }
+
+        @Override
+        public Mono<Void> reset(String key) {
+            return behind.reset(key);
+        }
+
+        @Override
+        public Mono<Void> close() {
+            return behind.close();
         }
     }
 
