@@ -105,8 +105,7 @@ public abstract class TwoTierConformance {
                     })
                     .flatMap(cost -> limiter.check(key, cost), 4)
                     .filter(Decision::allowed)
-                    .doOnNext(decision ->
-                            admitted.merge(window.applyAsLong(decision), decision.granted(), Long::sum))
+                    .doOnNext(decision -> admitted.merge(window.applyAsLong(decision), decision.granted(), Long::sum))
                     .then());
         }
         Mono.when(loads).block(PATIENCE);

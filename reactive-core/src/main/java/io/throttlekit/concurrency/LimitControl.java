@@ -159,12 +159,11 @@ final class LimitControl {
     }
 
     /** What a round came to; the variance is that of the mean. */
-    private record Round(
-            double rtt, double variance, double inFlight, boolean inUse, int samples, long nowNanos) {}
+    private record Round(double rtt, double variance, double inFlight, boolean inUse, int samples, long nowNanos) {}
 
     private void close(long nowNanos) {
-        Round round = new Round(
-                rttSum / samples, variance(), inFlightSum / samples, 2 * used >= samples, samples, nowNanos);
+        Round round =
+                new Round(rttSum / samples, variance(), inFlightSum / samples, 2 * used >= samples, samples, nowNanos);
         restart();
         lastRtt = round.rtt;
         if (round.rtt <= 0) {

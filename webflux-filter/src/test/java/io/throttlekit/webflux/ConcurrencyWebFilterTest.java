@@ -9,6 +9,7 @@ import io.throttlekit.FailMode;
 import io.throttlekit.concurrency.AdaptiveConcurrency;
 import io.throttlekit.concurrency.ConcurrencyGuard;
 import io.throttlekit.concurrency.Lease;
+import io.throttlekit.conformance.Overload;
 import io.throttlekit.http.Admission;
 import io.throttlekit.limiter.Limiter;
 import io.throttlekit.strategy.FixedWindow;
@@ -64,8 +65,7 @@ class ConcurrencyWebFilterTest {
                 })
                 .andRoute(
                         GET("/hangs"),
-                        request -> Mono.<ServerResponse>never()
-                                .doOnSubscribe(subscription -> reached.countDown()));
+                        request -> Mono.<ServerResponse>never().doOnSubscribe(subscription -> reached.countDown()));
         TestServer started = TestServer.start(routes, (exchange, error) -> Mono.error(error), filters);
         server = started;
         return started;
