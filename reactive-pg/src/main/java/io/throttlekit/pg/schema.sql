@@ -700,3 +700,99 @@ BEGIN
     END LOOP;
 END
 $throttlekit$;
+
+CREATE OR REPLACE FUNCTION "throttlekit_leaky_bucket_e25cc524"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
+#variable_conflict use_variable
+DECLARE
+    s1 bigint;
+    s2 bigint;
+    s3 bigint;
+    more bigint[];
+    old_kind text;
+    old_expires_us bigint;
+    old_version xid;
+    now_us bigint;
+    keep_us bigint;
+    expires_us bigint;
+    reply bigint[];
+BEGIN
+    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
+        INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k;
+    LOOP
+        now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+        IF clock_us IS NOT NULL THEN
+            keep_us := now_us + 3600000000;
+            now_us := clock_us;
+        END IF;
+        IF old_expires_us > now_us AND old_kind = kind_in THEN
+            -- It is there.
+        ELSIF old_expires_us > now_us THEN
+            RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = 'TK409';
+        ELSE
+            s1 := NULL;
+        END IF;
+        -- The leaky bucket, as DepartureLine.java says it. State: the end of the line as whole microseconds (s1) and ticks (s2),
+        -- and ticks per microsecond (s3, L). A span or an instant is two numbers, microseconds and ticks; all products come
+        -- ready-made.
+        --
+        -- reserve: L, the longest wait in whole microseconds, cost, cost*T (2)
+        -- cancel:  L, the departure (2), the end of the line as it is while the departure is the last (2)
+        -- Replies granted, now, then two numbers: for reserve the end of the line before the step, else after it.
+        DECLARE
+        BEGIN
+            IF s1 >= now_us THEN
+                IF s3 <> a1 THEN
+                    -- Written under another rate: the same instant in our ticks, or the first one after it.
+                    s2 := div(s2::numeric * a1 + (s3 - 1), s3::numeric);
+                    IF s2 = a1 THEN
+                        s1 := s1 + 1;
+                        s2 := 0;
+                    END IF;
+                    s3 := a1;
+                END IF;
+            ELSE
+                s1 := now_us;
+                s2 := 0;
+                s3 := a1;
+            END IF;
+            IF op = 'reserve' AND (s1 < now_us + a2 OR (s1 = now_us + a2 AND s2 = 0)) THEN
+                reply := ARRAY[a3, now_us, s1, s2];
+                s1 := s1 + a4;
+                s2 := s2 + a5;
+                IF s2 >= a1 THEN
+                    s1 := s1 + 1;
+                    s2 := s2 - a1;
+                END IF;
+                expires_us := s1 + CASE WHEN s2 > 0 THEN 1 ELSE 0 END;
+            ELSIF op = 'cancel' AND s1 = a4 AND s2 = a5 AND (a2 > now_us OR (a2 = now_us AND a3 > 0)) THEN
+                reply := ARRAY[1, now_us, a2, a3];
+                s1 := a2;
+                s2 := a3;
+                expires_us := s1 + CASE WHEN s2 > 0 THEN 1 ELSE 0 END;
+            ELSE
+                reply := ARRAY[0, now_us, s1, s2];
+            END IF;
+        END;
+        IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
+            UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
+                expires = expires_us, sweep = keep_us WHERE t.key = k AND t.xmin = old_version;
+        ELSIF expires_us IS NULL THEN
+            RETURN reply;
+        ELSIF s1 IS NOT NULL THEN
+            INSERT INTO "throttlekit" (key, kind, s1, s2, s3, more, expires, sweep)
+                VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
+        ELSE
+            DELETE FROM "throttlekit" t WHERE t.key = k AND t.xmin = old_version;
+        END IF;
+        IF FOUND THEN
+            RETURN reply;
+        END IF;
+        expires_us := NULL;
+        SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
+            INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k
+            FOR UPDATE;
+    END LOOP;
+END
+$throttlekit$;
