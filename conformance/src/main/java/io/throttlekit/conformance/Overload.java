@@ -27,9 +27,9 @@ public final class Overload {
     public static final String UNGUARDED = "unguarded";
 
     private static final int CAPACITY = 8;
-    private static final int CLIENTS = 32;
+    private static final int CLIENTS = 64;
     private static final Duration SERVICE = Duration.ofMillis(80);
-    private static final Duration BACK_OFF = Duration.ofMillis(150);
+    private static final Duration BACK_OFF = Duration.ofMillis(300);
     private static final Duration WARM_UP = Duration.ofSeconds(4);
     private static final Duration MEASURED = Duration.ofSeconds(4);
 

@@ -10,8 +10,8 @@ CREATE TABLE IF NOT EXISTS "throttlekit" (
     sweep bigint
 ) WITH (fillfactor = 70);
 
-CREATE OR REPLACE FUNCTION "throttlekit_gcra_67accbce"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+CREATE OR REPLACE FUNCTION "throttlekit_gcra_6c74c3ec"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -22,11 +22,38 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
+    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
     reply bigint[];
 BEGIN
+    IF hopeful THEN
+        started := clock_timestamp();
+        now_us := (extract(epoch FROM started) * 1000000)::bigint;
+        IF clock_us IS NOT NULL THEN
+            keep_us := now_us + 3600000000;
+            now_us := clock_us;
+        END IF;
+        -- The generic cell rate algorithm, as Gcra.java says it. State: TAT as whole microseconds (s1) and ticks (s2), and ticks
+        -- per microsecond (s3, L). A span is two numbers, microseconds and ticks; all products come ready-made.
+        --
+        -- check:  L, tau (2), min, most, min*T (2), then 2^i*T (2) for i = 0, 1, ... as far as the range needs them
+        -- look:   L
+        -- refund: L, cost*T (2)
+        -- Replies granted, now, TAT after the step (2).
+        --
+        -- One cost at a rate of whole microseconds (L = 1) needs no ticks.
+        IF op = 'check' AND a1 = 1 AND a4 = a5 THEN
+            UPDATE "throttlekit" t SET s1 = greatest(t.s1, now_us) + a6, expires = greatest(t.s1, now_us) + a6, sweep = keep_us
+                WHERE t.key = k AND t.kind = kind_in AND t.s3 = 1 AND greatest(t.s1, now_us) <= now_us + a2 - a6
+                    AND clock_timestamp() < started + interval '1 ms'
+                RETURNING ARRAY[a4, now_us, t.s1, t.s2] INTO reply;
+        END IF;
+        IF reply IS NOT NULL THEN
+            RETURN reply;
+        END IF;
+    END IF;
     SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
         INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k;
     LOOP
@@ -42,13 +69,6 @@ BEGIN
         ELSE
             s1 := NULL;
         END IF;
-        -- The generic cell rate algorithm, as Gcra.java says it. State: TAT as whole microseconds (s1) and ticks (s2), and ticks
-        -- per microsecond (s3, L). A span is two numbers, microseconds and ticks; all products come ready-made.
-        --
-        -- check:  L, tau (2), min, most, min*T (2), then 2^i*T (2) for i = 0, 1, ... as far as the range needs them
-        -- look:   L
-        -- refund: L, cost*T (2)
-        -- Replies granted, now, TAT after the step (2).
         DECLARE
             granted bigint;
             carry bigint;
@@ -140,8 +160,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_token_bucket_b819f96f"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+CREATE OR REPLACE FUNCTION "throttlekit_token_bucket_64008395"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -152,6 +172,7 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
+    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -245,8 +266,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_fixed_window_f5f4ca07"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+CREATE OR REPLACE FUNCTION "throttlekit_fixed_window_229156ea"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -257,6 +278,7 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
+    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -334,8 +356,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_quota_191c2df8"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+CREATE OR REPLACE FUNCTION "throttlekit_quota_3fa98c16"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -346,6 +368,7 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
+    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -432,8 +455,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_773fc864"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_1b59ca53"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -444,6 +467,7 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
+    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -561,8 +585,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_log_d18cc0e6"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_log_97ce177f"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -573,6 +597,7 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
+    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -701,8 +726,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_leaky_bucket_e25cc524"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+CREATE OR REPLACE FUNCTION "throttlekit_leaky_bucket_c56bc5dd"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -713,6 +738,7 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
+    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
