@@ -22,6 +22,12 @@ public enum Dialect {
      * <p>It leaves {@code reply bigint[]}, and when there is something to write {@code expires_us bigint}: then the state
      * that follows is in {@code s1} to {@code more}, or there is none if {@code s1} is NULL. Scalars rather than one
      * array each, since PL/pgSQL is several times faster with them.
+     *
+     * <p>Before the block, and ended by a line {@code -- else:}, there may be an opening for the usual case: an UPDATE of
+     * <code>{table} t</code> that holds the whole decision, <code>WHERE t.key = k AND t.kind = kind_in AND …</code>, and
+     * leaves {@code reply}, or leaves it NULL so that the block decides. It writes {@code expires} and
+     * {@code sweep = keep_us} with the state, and asks that {@code clock_timestamp()} be not long past {@code started},
+     * when the time was read, since it may have waited for the row.
      */
     POSTGRES("sql");
 

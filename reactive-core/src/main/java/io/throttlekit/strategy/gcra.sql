@@ -5,6 +5,15 @@
 -- look:   L
 -- refund: L, cost*T (2)
 -- Replies granted, now, TAT after the step (2).
+--
+-- One cost at a rate of whole microseconds (L = 1) needs no ticks.
+IF op = 'check' AND a1 = 1 AND a4 = a5 THEN
+    UPDATE {table} t SET s1 = greatest(t.s1, now_us) + a6, expires = greatest(t.s1, now_us) + a6, sweep = keep_us
+        WHERE t.key = k AND t.kind = kind_in AND t.s3 = 1 AND greatest(t.s1, now_us) <= now_us + a2 - a6
+            AND clock_timestamp() < started + interval '1 ms'
+        RETURNING ARRAY[a4, now_us, t.s1, t.s2] INTO reply;
+END IF;
+-- else:
 DECLARE
     granted bigint;
     carry bigint;

@@ -40,7 +40,10 @@ final class Ddl {
      * changed while the statement waited for its lock. It does not for a row found by its place, ctid.
      *
      * PL/pgSQL prepares each expression anew in every transaction, so few expressions count for more here than little
-     * arithmetic.
+     * arithmetic. A program may therefore open with one UPDATE that does its usual work in one go, which is tried for a
+     * key that was not denied last. Its WHERE is the whole decision: a row that fails it is not locked, and one that
+     * changed while the statement waited is decided again as it is then. The clock was read before, so the WHERE gives
+     * up too when that is long ago. Whatever it does not answer goes the way above.
      *
      * A function's name ends in a hash of its text. So nodes with two versions of this library run side by side,
      * and a function that exists never has to be replaced.
@@ -60,7 +63,7 @@ final class Ddl {
 
     private static final String FUNCTION = """
             CREATE OR REPLACE FUNCTION {function}(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-                a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+                a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
             RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
             #variable_conflict use_variable
             DECLARE
@@ -71,11 +74,13 @@ final class Ddl {
                 old_kind text;
                 old_expires_us bigint;
                 old_version xid;
+                started timestamptz;
                 now_us bigint;
                 keep_us bigint;
                 expires_us bigint;
                 reply bigint[];
             BEGIN
+                {first}
                 SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
                     INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM {table} t WHERE t.key = k;
                 LOOP
@@ -114,6 +119,23 @@ final class Ddl {
             END
             $throttlekit$""";
 
+    private static final String FIRST = """
+                IF hopeful THEN
+                    started := clock_timestamp();
+                    now_us := (extract(epoch FROM started) * 1000000)::bigint;
+                    IF clock_us IS NOT NULL THEN
+                        keep_us := now_us + {hour};
+                        now_us := clock_us;
+                    END IF;
+                    {opening}
+                    IF reply IS NOT NULL THEN
+                        RETURN reply;
+                    END IF;
+                END IF;""";
+
+    /** The line of a program's text that ends its opening. */
+    private static final String OPENED = "\n-- else:\n";
+
     /** The SQLSTATE of a {@link StateMismatchException}; the class is none of PostgreSQL's. */
     static final String MISMATCH = "TK409";
     /** With an injected clock a row is kept for so long, whatever that clock says. */
@@ -134,7 +156,7 @@ final class Ddl {
 
     /** The name of a program's function, without its schema. */
     static String functionName(TableName table, String program, String step) {
-        String name = table.name() + "_" + program + "_" + hash(FUNCTION + step);
+        String name = table.name() + "_" + program + "_" + hash(FUNCTION + FIRST + step);
         if (name.length() > MAX_IDENTIFIER) {
             throw new IllegalArgumentException(
                     "a program's name must fit a function's name of at most 63 characters, was " + name);
@@ -142,8 +164,13 @@ final class Ddl {
         return name;
     }
 
-    static String function(TableName table, String program, String step) {
-        return FUNCTION.replace("{function}", table.quoted(functionName(table, program, step)))
+    static String function(TableName table, String program, String text) {
+        int opened = text.indexOf(OPENED);
+        String opening = opened < 0 ? "" : text.substring(0, opened);
+        String step = opened < 0 ? text : text.substring(opened + OPENED.length());
+        return FUNCTION.replace("{function}", table.quoted(functionName(table, program, text)))
+                .replace("    {first}\n", opening.isEmpty() ? "" : FIRST.indent(4))
+                .replace("{opening}", opening.strip().replace("\n", "\n        "))
                 .replace("{table}", table.quoted())
                 .replace("{mismatch}", MISMATCH)
                 .replace("{hour}", Long.toString(HOUR_MICROS))

@@ -17,6 +17,7 @@ final class Link {
 
     final SqlConnection connection;
     final Names names;
+    final Denials denials = new Denials();
     private final Lane lane;
     private final long sinceNanos = System.nanoTime();
     /** When the server last answered, or was first asked something after it had answered everything. */

@@ -17,6 +17,9 @@ final class ProgramWork<S, R> implements Call.Work<R> {
     /** So many arguments the function takes one by one; when there are more, it gets all of them in an array too. */
     private static final int SCALARS = 8;
 
+    /** The operation that is denied when it grants nothing. */
+    private static final String CHECK = "check";
+
     private final Routes routes;
     private final Settings settings;
     private final Transform<S, R> transform;
@@ -59,12 +62,12 @@ final class ProgramWork<S, R> implements Call.Work<R> {
             call.instead(new FunctionWork<>(settings, transform), link);
             return;
         }
-        Tuple tuple = tuple(call.key);
+        Tuple tuple = tuple(call.key, !link.denials.has(call.key));
         call.sending();
-        link.query(route.call(), tuple, rows -> answered(call, rows), cause -> failed(call, link, route, cause));
+        link.query(route.call(), tuple, rows -> answered(call, link, rows), cause -> failed(call, link, route, cause));
     }
 
-    private Tuple tuple(byte[] key) {
+    private Tuple tuple(byte[] key, boolean hopeful) {
         Tuple tuple = Tuple.tuple()
                 .addValue(Buffer.buffer(key))
                 .addValue(transform.codec().kind())
@@ -73,14 +76,18 @@ final class ProgramWork<S, R> implements Call.Work<R> {
         for (int i = 0; i < SCALARS; i++) {
             tuple.addValue(i < arguments.size() ? arguments.get(i) : null);
         }
-        return tuple.addValue(arguments.size() > SCALARS ? arguments.toArray(Long[]::new) : null);
+        return tuple.addValue(arguments.size() > SCALARS ? arguments.toArray(Long[]::new) : null)
+                .addValue(hopeful);
     }
 
-    private void answered(Call<R> call, RowSet<Row> rows) {
+    private void answered(Call<R> call, Link link, RowSet<Row> rows) {
+        List<Long> reply = Arrays.asList(rows.iterator().next().getArrayOfLongs(0));
+        if (program.operation().equals(CHECK)) {
+            link.denials.note(call.key, reply.get(0) == 0);
+        }
         if (call.done()) {
             return;
         }
-        List<Long> reply = Arrays.asList(rows.iterator().next().getArrayOfLongs(0));
         try {
             R answer = program.read(reply);
             if (answer != null) {

@@ -58,7 +58,7 @@ final class Routes {
         TableName table = names.table();
         String function = table.quoted(Ddl.functionName(table, program.name(), step));
         return new Route(
-                "SELECT " + function + "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+                "SELECT " + function + "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
                 Ddl.function(table, program.name(), step),
                 0);
     }

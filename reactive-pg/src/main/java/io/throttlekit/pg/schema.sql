@@ -10,8 +10,8 @@ CREATE TABLE IF NOT EXISTS "throttlekit" (
     sweep bigint
 ) WITH (fillfactor = 70);
 
-CREATE OR REPLACE FUNCTION "throttlekit_gcra_67accbce"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+CREATE OR REPLACE FUNCTION "throttlekit_gcra_6c74c3ec"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -22,11 +22,38 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
+    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
     reply bigint[];
 BEGIN
+    IF hopeful THEN
+        started := clock_timestamp();
+        now_us := (extract(epoch FROM started) * 1000000)::bigint;
+        IF clock_us IS NOT NULL THEN
+            keep_us := now_us + 3600000000;
+            now_us := clock_us;
+        END IF;
+        -- The generic cell rate algorithm, as Gcra.java says it. State: TAT as whole microseconds (s1) and ticks (s2), and ticks
+        -- per microsecond (s3, L). A span is two numbers, microseconds and ticks; all products come ready-made.
+        --
+        -- check:  L, tau (2), min, most, min*T (2), then 2^i*T (2) for i = 0, 1, ... as far as the range needs them
+        -- look:   L
+        -- refund: L, cost*T (2)
+        -- Replies granted, now, TAT after the step (2).
+        --
+        -- One cost at a rate of whole microseconds (L = 1) needs no ticks.
+        IF op = 'check' AND a1 = 1 AND a4 = a5 THEN
+            UPDATE "throttlekit" t SET s1 = greatest(t.s1, now_us) + a6, expires = greatest(t.s1, now_us) + a6, sweep = keep_us
+                WHERE t.key = k AND t.kind = kind_in AND t.s3 = 1 AND greatest(t.s1, now_us) <= now_us + a2 - a6
+                    AND clock_timestamp() < started + interval '1 ms'
+                RETURNING ARRAY[a4, now_us, t.s1, t.s2] INTO reply;
+        END IF;
+        IF reply IS NOT NULL THEN
+            RETURN reply;
+        END IF;
+    END IF;
     SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
         INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k;
     LOOP
@@ -42,13 +69,6 @@ BEGIN
         ELSE
             s1 := NULL;
         END IF;
-        -- The generic cell rate algorithm, as Gcra.java says it. State: TAT as whole microseconds (s1) and ticks (s2), and ticks
-        -- per microsecond (s3, L). A span is two numbers, microseconds and ticks; all products come ready-made.
-        --
-        -- check:  L, tau (2), min, most, min*T (2), then 2^i*T (2) for i = 0, 1, ... as far as the range needs them
-        -- look:   L
-        -- refund: L, cost*T (2)
-        -- Replies granted, now, TAT after the step (2).
         DECLARE
             granted bigint;
             carry bigint;
@@ -140,8 +160,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_token_bucket_b819f96f"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+CREATE OR REPLACE FUNCTION "throttlekit_token_bucket_64008395"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -152,6 +172,7 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
+    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -245,8 +266,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_fixed_window_f5f4ca07"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+CREATE OR REPLACE FUNCTION "throttlekit_fixed_window_229156ea"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -257,6 +278,7 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
+    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -334,8 +356,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_quota_191c2df8"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+CREATE OR REPLACE FUNCTION "throttlekit_quota_3fa98c16"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -346,6 +368,7 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
+    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -432,8 +455,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_773fc864"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_1b59ca53"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -444,6 +467,7 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
+    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -561,8 +585,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_log_d18cc0e6"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
+CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_log_97ce177f"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -573,6 +597,7 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
+    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -677,6 +702,103 @@ BEGIN
                     END IF;
                 END LOOP;
                 reply := ARRAY[granted, now_us, at_ms, units, more[head], more[tail], more[head + 2 * low]];
+            END IF;
+        END;
+        IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN
+            UPDATE "throttlekit" t SET kind = kind_in, s1 = s1, s2 = s2, s3 = s3, more = more, code = NULL,
+                expires = expires_us, sweep = keep_us WHERE t.key = k AND t.xmin = old_version;
+        ELSIF expires_us IS NULL THEN
+            RETURN reply;
+        ELSIF s1 IS NOT NULL THEN
+            INSERT INTO "throttlekit" (key, kind, s1, s2, s3, more, expires, sweep)
+                VALUES (k, kind_in, s1, s2, s3, more, expires_us, keep_us) ON CONFLICT (key) DO NOTHING;
+        ELSE
+            DELETE FROM "throttlekit" t WHERE t.key = k AND t.xmin = old_version;
+        END IF;
+        IF FOUND THEN
+            RETURN reply;
+        END IF;
+        expires_us := NULL;
+        SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
+            INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k
+            FOR UPDATE;
+    END LOOP;
+END
+$throttlekit$;
+
+CREATE OR REPLACE FUNCTION "throttlekit_leaky_bucket_c56bc5dd"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
+RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
+#variable_conflict use_variable
+DECLARE
+    s1 bigint;
+    s2 bigint;
+    s3 bigint;
+    more bigint[];
+    old_kind text;
+    old_expires_us bigint;
+    old_version xid;
+    started timestamptz;
+    now_us bigint;
+    keep_us bigint;
+    expires_us bigint;
+    reply bigint[];
+BEGIN
+    SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
+        INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k;
+    LOOP
+        now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+        IF clock_us IS NOT NULL THEN
+            keep_us := now_us + 3600000000;
+            now_us := clock_us;
+        END IF;
+        IF old_expires_us > now_us AND old_kind = kind_in THEN
+            -- It is there.
+        ELSIF old_expires_us > now_us THEN
+            RAISE EXCEPTION 'the key holds %, not %', old_kind, kind_in USING ERRCODE = 'TK409';
+        ELSE
+            s1 := NULL;
+        END IF;
+        -- The leaky bucket, as DepartureLine.java says it. State: the end of the line as whole microseconds (s1) and ticks (s2),
+        -- and ticks per microsecond (s3, L). A span or an instant is two numbers, microseconds and ticks; all products come
+        -- ready-made.
+        --
+        -- reserve: L, the longest wait in whole microseconds, cost, cost*T (2)
+        -- cancel:  L, the departure (2), the end of the line as it is while the departure is the last (2)
+        -- Replies granted, now, then two numbers: for reserve the end of the line before the step, else after it.
+        DECLARE
+        BEGIN
+            IF s1 >= now_us THEN
+                IF s3 <> a1 THEN
+                    -- Written under another rate: the same instant in our ticks, or the first one after it.
+                    s2 := div(s2::numeric * a1 + (s3 - 1), s3::numeric);
+                    IF s2 = a1 THEN
+                        s1 := s1 + 1;
+                        s2 := 0;
+                    END IF;
+                    s3 := a1;
+                END IF;
+            ELSE
+                s1 := now_us;
+                s2 := 0;
+                s3 := a1;
+            END IF;
+            IF op = 'reserve' AND (s1 < now_us + a2 OR (s1 = now_us + a2 AND s2 = 0)) THEN
+                reply := ARRAY[a3, now_us, s1, s2];
+                s1 := s1 + a4;
+                s2 := s2 + a5;
+                IF s2 >= a1 THEN
+                    s1 := s1 + 1;
+                    s2 := s2 - a1;
+                END IF;
+                expires_us := s1 + CASE WHEN s2 > 0 THEN 1 ELSE 0 END;
+            ELSIF op = 'cancel' AND s1 = a4 AND s2 = a5 AND (a2 > now_us OR (a2 = now_us AND a3 > 0)) THEN
+                reply := ARRAY[1, now_us, a2, a3];
+                s1 := a2;
+                s2 := a3;
+                expires_us := s1 + CASE WHEN s2 > 0 THEN 1 ELSE 0 END;
+            ELSE
+                reply := ARRAY[0, now_us, s1, s2];
             END IF;
         END;
         IF expires_us IS NOT NULL AND s1 IS NOT NULL AND old_version IS NOT NULL THEN

@@ -149,7 +149,7 @@ class SchemaTest {
                             .onErrorReturn(false)
                             .block()));
         }
-        assertThat(functions(database)).hasSize(6);
+        assertThat(functions(database)).hasSize(7);
         Postgres.done(Mono.when(off.close(), forbidden.close()));
     }
 

@@ -38,7 +38,7 @@ public final class PgBench {
     private static final int IN_FLIGHT = 64;
     private static final int CONNECTIONS = 8;
     private static final int KEYS = 10_000;
-    private static final Gcra ALLOWING = Gcra.of(1_000_000_000, Duration.ofSeconds(1));
+    private static final Gcra ALLOWING = Gcra.of(1_000_000, Duration.ofSeconds(1));
     private static final Gcra DENYING = Gcra.of(1, Duration.ofDays(365));
 
     private final double seconds;

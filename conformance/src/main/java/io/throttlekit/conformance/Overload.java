@@ -1,4 +1,4 @@
-package io.throttlekit.vertx;
+package io.throttlekit.conformance;
 
 import io.throttlekit.concurrency.AdaptiveConcurrency;
 import io.throttlekit.concurrency.ConcurrencyGuard;
@@ -19,28 +19,32 @@ import reactor.core.publisher.Sinks;
  * More clients than a backend can serve, under several limits in the same seconds, so that a slow machine is
  * slow for all of them.
  */
-final class Overload {
-    static final String ADAPTIVE = "adaptive";
-    static final String UNGUARDED = "unguarded";
+public final class Overload {
+    /** The path under a limit that finds itself. */
+    public static final String ADAPTIVE = "adaptive";
+
+    /** The path under no limit that matters. */
+    public static final String UNGUARDED = "unguarded";
 
     private static final int CAPACITY = 8;
-    private static final int CLIENTS = 32;
+    private static final int CLIENTS = 64;
     private static final Duration SERVICE = Duration.ofMillis(80);
-    private static final Duration BACK_OFF = Duration.ofMillis(150);
+    private static final Duration BACK_OFF = Duration.ofMillis(300);
     private static final Duration WARM_UP = Duration.ofSeconds(4);
     private static final Duration MEASURED = Duration.ofSeconds(4);
 
     /** Answers a request at a path with its status. */
-    interface Client extends Function<String, Mono<Integer>> {}
+    public interface Client extends Function<String, Mono<Integer>> {}
 
-    /** How long the requests took that were served. */
-    record Served(List<Long> millis) {
-        int count() {
+    /** How long the requests took that were served, in milliseconds. */
+    public record Served(List<Long> millis) {
+        /** How many. */
+        public int count() {
             return millis.size();
         }
 
-        /** Zero if none was served. */
-        long percentile(int percent) {
+        /** In milliseconds, zero if none was served. */
+        public long percentile(int percent) {
             List<Long> sorted = new ArrayList<>(millis);
             Collections.sort(sorted);
             return sorted.isEmpty() ? 0 : sorted.get(Math.min(sorted.size() - 1, sorted.size() * percent / 100));
@@ -53,17 +57,19 @@ final class Overload {
     }
 
     /** Works on some requests at a time and queues the rest. */
-    static final class Backend {
+    public static final class Backend {
         private final Sinks.Many<MonoSink<String>> jobs = Sinks.many().unicast().onBackpressureBuffer();
         private final Disposable workers = jobs.asFlux()
                 .flatMap(job -> Mono.delay(SERVICE).doOnNext(tick -> job.success("done")), CAPACITY)
                 .subscribe();
 
-        Mono<String> work() {
+        /** Completes when it is done; a cancelled one is worked on all the same. */
+        public Mono<String> work() {
             return Mono.create(job -> jobs.emitNext(job, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1))));
         }
 
-        void stop() {
+        /** Ends it. */
+        public void stop() {
             workers.dispose();
         }
     }
@@ -71,7 +77,7 @@ final class Overload {
     private Overload() {}
 
     /** The limits to compare, by path. */
-    static Map<String, ConcurrencyGuard> guards() {
+    public static Map<String, ConcurrencyGuard> guards() {
         Map<String, ConcurrencyGuard> guards = new TreeMap<>();
         guards.put(ADAPTIVE, AdaptiveConcurrency.gradient2().build());
         for (int limit : new int[] {8, 12}) {
@@ -86,7 +92,7 @@ final class Overload {
     }
 
     /** Runs all paths at once and returns what was served on each after the warm-up. */
-    static Map<String, Served> run(Iterable<String> paths, Client client) {
+    public static Map<String, Served> run(Iterable<String> paths, Client client) {
         Map<String, Served> results = new TreeMap<>();
         long start = System.nanoTime();
         List<Mono<Void>> loops = new ArrayList<>();
