@@ -49,15 +49,7 @@ public final class DemoPage {
     private static final String EVENTS = "/page/events";
 
     private static final List<String> FILES = List.of(
-            "index.html",
-            "page.css",
-            "page.js",
-            "visit.js",
-            "lanes.js",
-            "shaper.js",
-            "fleet.js",
-            "svg.js",
-            "icon.svg");
+            "index.html", "page.css", "page.js", "visit.js", "lanes.js", "shaper.js", "fleet.js", "svg.js", "icon.svg");
 
     private static final Map<String, String> TYPES =
             Map.of("html", "text/html", "css", "text/css", "js", "text/javascript", "svg", "image/svg+xml");
@@ -163,16 +155,18 @@ public final class DemoPage {
 
     private Mono<ServerResponse> open(ServerRequest request) {
         // Names are random so that nobody turns another's knobs, and randomness may have to be waited for.
-        return withKnobs(request, knobs -> Mono.fromCallable(UUID::randomUUID)
-                .subscribeOn(Schedulers.boundedElastic())
-                .flatMap(id -> ServerResponse.ok()
-                        .header(HttpHeaders.CACHE_CONTROL, "no-store")
-                        .body(BodyInserters.fromServerSentEvents(events(id.toString(), knobs)))));
+        return withKnobs(
+                request,
+                knobs -> Mono.fromCallable(UUID::randomUUID)
+                        .subscribeOn(Schedulers.boundedElastic())
+                        .flatMap(id -> ServerResponse.ok()
+                                .header(HttpHeaders.CACHE_CONTROL, "no-store")
+                                .body(BodyInserters.fromServerSentEvents(events(id.toString(), knobs)))));
     }
 
     private Flux<ServerSentEvent<Object>> events(String id, Knobs knobs) {
         Mono<Visit> opened = Mono.fromCallable(() -> {
-            Visit visit = new Visit(knobs);
+            Visit visit = new Visit(knobs, Schedulers.single());
             visits.put(id, visit);
             return visit;
         });
@@ -204,8 +198,7 @@ public final class DemoPage {
         return ServerResponse.noContent().build();
     }
 
-    private static Mono<ServerResponse> withKnobs(
-            ServerRequest request, Function<Knobs, Mono<ServerResponse>> answer) {
+    private static Mono<ServerResponse> withKnobs(ServerRequest request, Function<Knobs, Mono<ServerResponse>> answer) {
         Knobs knobs;
         try {
             knobs = Knobs.of(request.queryParams());

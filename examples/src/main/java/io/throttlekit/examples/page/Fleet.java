@@ -1,5 +1,6 @@
 package io.throttlekit.examples.page;
 
+import io.throttlekit.Clock;
 import io.throttlekit.Decision;
 import io.throttlekit.Store;
 import io.throttlekit.Strategy;
@@ -30,12 +31,12 @@ final class Fleet {
     private final long batch;
 
     /** Nodes that together may do so many times what a lane may. */
-    Fleet(Store store, Knobs knobs) {
+    Fleet(Store store, Clock clock, Knobs knobs) {
         this.limit = (long) NODES * knobs.limit();
         this.batch = Math.max(1, knobs.limit() / LEASES_PER_SECOND);
         Strategy<?> strategy = FixedWindow.of(limit, Duration.ofSeconds(1));
         LeaseOptions lease = LeaseOptions.batch(batch).windowCoupled();
-        this.nodes = Stream.generate(() -> new Node(strategy, store, lease))
+        this.nodes = Stream.generate(() -> new Node(strategy, store, clock, lease))
                 .limit(NODES)
                 .toList();
     }
@@ -50,7 +51,9 @@ final class Fleet {
         return new FleetFrame(
                 limit,
                 batch,
-                frames.stream().mapToLong(node -> node.admitted() + node.denied()).sum(),
+                frames.stream()
+                        .mapToLong(node -> node.admitted() + node.denied())
+                        .sum(),
                 frames.stream().mapToLong(NodeFrame::storeCalls).sum(),
                 frames);
     }
@@ -68,8 +71,9 @@ final class Fleet {
         private long admitted;
         private long denied;
 
-        Node(Strategy<?> strategy, Store store, LeaseOptions lease) {
+        Node(Strategy<?> strategy, Store store, Clock clock, LeaseOptions lease) {
             this.limiter = TwoTier.leased(strategy, new CountingStore(store, storeCalls), lease)
+                    .clock(clock)
                     .prefix("fleet")
                     .build();
         }

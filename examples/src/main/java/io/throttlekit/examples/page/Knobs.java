@@ -34,8 +34,7 @@ record Knobs(int rate, int limit, int burst) {
     }
 
     private static int number(MultiValueMap<String, String> query, String name) {
-        @Nullable String value =
-                query.getOrDefault(name, List.of()).size() == 1 ? query.getFirst(name) : null;
+        @Nullable String value = query.getOrDefault(name, List.of()).size() == 1 ? query.getFirst(name) : null;
         try {
             return Integer.parseInt(value == null ? "" : value);
         } catch (NumberFormatException e) {

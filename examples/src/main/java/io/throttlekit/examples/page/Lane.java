@@ -24,6 +24,8 @@ final class Lane {
     /** The quota is the same rate as everywhere, over so much time. */
     private static final int QUOTA_SECONDS = 10;
 
+    private static final int BUCKETS = 10;
+
     private final Kind kind;
     private final Limiter limiter;
     private final Knobs knobs;
@@ -90,9 +92,11 @@ final class Lane {
         static final List<Kind> ALL = List.of(
                 new Kind(knobs -> Gcra.of(knobs.limit(), SECOND).withBurst(knobs.burst()), Kind::refilled),
                 new Kind(knobs -> TokenBucket.of(knobs.burst(), knobs.limit(), SECOND), Kind::refilled),
+                // Any ten buckets hold the limit at most. The second before an instant may be parts of eleven.
                 new Kind(
-                        knobs -> SlidingWindow.of(knobs.limit(), SECOND),
-                        (knobs, from, to) -> knobs.limit() * ((ms(to) - ms(from)) / 1_000 + 1)),
+                        knobs -> SlidingWindow.of(knobs.limit(), SECOND, BUCKETS),
+                        (knobs, from, to) -> knobs.limit()
+                                * ((windows(1_000 / BUCKETS, from, to) + BUCKETS - 1) / BUCKETS)),
                 new Kind(
                         knobs -> SlidingWindowLog.of(knobs.limit(), SECOND),
                         (knobs, from, to) -> knobs.limit() * ((ms(to) - ms(from)) / 1_000 + 1)),
@@ -100,11 +104,9 @@ final class Lane {
                         knobs -> FixedWindow.of(knobs.limit(), SECOND),
                         (knobs, from, to) -> knobs.limit() * windows(1_000, from, to)),
                 new Kind(
-                        knobs ->
-                                Quota.fixed((long) knobs.limit() * QUOTA_SECONDS, Duration.ofSeconds(QUOTA_SECONDS)),
-                        (knobs, from, to) -> (long) knobs.limit()
-                                * QUOTA_SECONDS
-                                * windows(QUOTA_SECONDS * 1_000L, from, to)));
+                        knobs -> Quota.fixed((long) knobs.limit() * QUOTA_SECONDS, Duration.ofSeconds(QUOTA_SECONDS)),
+                        (knobs, from, to) ->
+                                (long) knobs.limit() * QUOTA_SECONDS * windows(QUOTA_SECONDS * 1_000L, from, to)));
 
         private static long refilled(Knobs knobs, long from, long to) {
             return knobs.burst() + knobs.limit() * (to - from) / 1_000_000;

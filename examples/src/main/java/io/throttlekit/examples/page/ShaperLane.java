@@ -65,7 +65,9 @@ final class ShaperLane {
         }
         waiting++;
         tell(reserved, new Place(arrival, ms(reservation.departure().ceil())));
-        return Mono.delay(reservation.delay(), scheduler).doOnNext(due -> depart()).then();
+        return Mono.delay(reservation.delay(), scheduler)
+                .doOnNext(due -> depart())
+                .then();
     }
 
     private void depart() {

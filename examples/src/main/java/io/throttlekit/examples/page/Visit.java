@@ -1,5 +1,6 @@
 package io.throttlekit.examples.page;
 
+import io.throttlekit.Clock;
 import io.throttlekit.store.MemoryStore;
 import java.time.Duration;
 import java.util.List;
@@ -7,13 +8,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * What one visitor looks at: a load, and limiters of its own that it is offered to.
  *
- * <p>Everything happens on the thread of {@code Schedulers.single()}, so nothing here needs a lock. Only what the
- * visitor wants comes from other threads, through two fields.
+ * <p>Everything happens on one thread, that of the scheduler, so nothing here needs a lock. Only what the visitor wants
+ * comes from other threads, through two fields. All times are those of the scheduler.
  */
 final class Visit {
     private static final Duration FRAME = Duration.ofMillis(100);
@@ -31,34 +31,43 @@ final class Visit {
     /** A step is over when its last request has departed from the shaper, half a second later at most. */
     private static final int STEPS_AT_ONCE = 256;
 
-    private final Scheduler worker = Schedulers.single();
-    private final MemoryStore store =
-            MemoryStore.builder().sweepInterval(Duration.ZERO).build();
-    private final long startMicros = store.nowMicros();
+    private final Scheduler scheduler;
+    private final Clock clock;
+    private final MemoryStore store;
+    private final long startMicros;
     private final AtomicBoolean spike = new AtomicBoolean();
     private volatile Knobs wanted;
 
     private Knobs knobs;
-    private long sinceMicros = startMicros;
+    private long sinceMicros;
     private List<Lane> lanes;
     private ShaperLane shaper;
     private Fleet fleet;
 
-    private long steppedMicros = startMicros;
+    private long steppedMicros;
     private long owedMicroRequests;
     private long offered;
-    private long framedMicros = startMicros;
+    private long framedMicros;
 
-    Visit(Knobs knobs) {
+    /** A visit whose scheduler has a single thread. */
+    Visit(Knobs knobs, Scheduler scheduler) {
+        this.scheduler = scheduler;
+        this.clock = Clock.of(scheduler);
+        this.store =
+                MemoryStore.builder().clock(clock).sweepInterval(Duration.ZERO).build();
+        this.startMicros = store.nowMicros();
+        this.sinceMicros = startMicros;
+        this.steppedMicros = startMicros;
+        this.framedMicros = startMicros;
         this.wanted = knobs;
         this.knobs = knobs;
         this.lanes = Lane.all(store, knobs, startMicros);
         this.shaper = shaper(knobs);
-        this.fleet = new Fleet(store, knobs);
+        this.fleet = new Fleet(store, clock, knobs);
     }
 
     private ShaperLane shaper(Knobs knobs) {
-        return new ShaperLane(store, knobs, worker, store::nowMicros, startMicros);
+        return new ShaperLane(store, knobs, scheduler, store::nowMicros, startMicros);
     }
 
     /** From the next step on. */
@@ -73,11 +82,11 @@ final class Visit {
 
     /** The load, and what comes of it. To be subscribed to once. A reader who is slow gets fewer frames. */
     Flux<Frame> frames() {
-        Flux<Frame> frames = Flux.interval(FRAME, worker)
+        Flux<Frame> frames = Flux.interval(FRAME, scheduler)
                 .onBackpressureDrop()
                 .map(tick -> frame())
-                .timeout(PATIENCE);
-        Flux<Frame> load = Flux.interval(STEP, worker)
+                .timeout(PATIENCE, scheduler);
+        Flux<Frame> load = Flux.interval(STEP, scheduler)
                 .onBackpressureDrop()
                 .flatMap(tick -> step(), STEPS_AT_ONCE)
                 .thenMany(Flux.never());
@@ -85,8 +94,7 @@ final class Visit {
     }
 
     private Mono<Void> step() {
-        return turned()
-                .thenMany(Flux.defer(() -> Flux.range(0, due())))
+        return turned().thenMany(Flux.defer(() -> Flux.range(0, due())))
                 .flatMap(request -> offer(), Integer.MAX_VALUE)
                 .then();
     }
@@ -121,7 +129,7 @@ final class Visit {
             sinceMicros = store.nowMicros();
             lanes = Lane.all(store, next, sinceMicros);
             shaper = shaper(next);
-            fleet = new Fleet(store, next);
+            fleet = new Fleet(store, clock, next);
         }));
     }
 

@@ -16,31 +16,34 @@ const TITLES = {
 
 class Lane {
   #history = [];
+  #origin = 0;
   #width = 0;
   #height = 0;
 
   constructor(parent, name) {
     const [title, about] = TITLES[name] ?? [name, ""];
     const card = add(parent, "article", { class: "card lane", "data-lane": name });
-    add(card, "h3", {}, title);
+    const head = add(card, "header");
+    add(head, "h3", {}, title);
+    const share = add(head, "p", { class: "share" });
+    this.share = add(share, "b", { "data-total": "share" }, "–");
+    share.append(" admitted");
     add(card, "p", { class: "about" }, about);
-    const svg = draw(card, "svg", { class: "chart", role: "img", "aria-label": `${title}: admitted and denied requests over the last six seconds` });
-    this.seconds = draw(svg, "path", { class: "second" });
-    const bars = draw(svg, "g");
-    this.admitted = draw(bars, "path", { class: "bar-admitted" });
-    this.denied = draw(bars, "path", { class: "bar-denied" });
-    this.limit = draw(svg, "path", { class: "limit-line" });
-    this.axis = draw(svg, "path", { class: "axis" });
-    this.bars = bars;
+    const chart = add(card, "div", { class: "chart", role: "img", "aria-label": `${title}: admitted and denied requests over the last six seconds` });
+    this.layer = draw(chart, "svg", { class: "layer" });
+    this.seconds = draw(this.layer, "path", { class: "second" });
+    this.admitted = draw(this.layer, "path", { class: "bar-admitted" });
+    this.denied = draw(this.layer, "path", { class: "bar-denied" });
+    const still = draw(chart, "svg", { class: "still" });
+    this.limit = draw(still, "path", { class: "limit-line" });
+    this.axis = draw(still, "path", { class: "axis" });
     const totals = add(card, "dl", { class: "totals" });
     this.totalAdmitted = this.#total(totals, "Admitted", "admitted");
     this.most = add(this.totalAdmitted.parentElement, "small", { "data-total": "most" });
     this.totalDenied = this.#total(totals, "Denied", "denied");
-    this.share = this.#total(totals, "Admits now", "share");
-    onSize(svg, (width, height) => {
+    onSize(chart, (width, height) => {
       this.#width = width;
       this.#height = height;
-      svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
       this.axis.setAttribute("d", `M0 ${height - 0.5}H${width}`);
     });
   }
@@ -48,9 +51,7 @@ class Lane {
   #total(list, title, name) {
     const row = add(list, "div");
     add(row, "dt", {}, title);
-    const value = add(row, "dd", { "data-total": name }, "0");
-    value.textContent = "0";
-    return value;
+    return add(row, "dd", { "data-total": name }, "0");
   }
 
   keep(frame, lane) {
@@ -80,35 +81,36 @@ class Lane {
     return Math.max(0, ...this.#history.map(bar => (bar.admitted + bar.denied) * BAR_MS / bar.span));
   }
 
-  /** Draws the bars for a scale; time zero is at x = 0 and they are moved from there. */
+  /** Draws the bars to a scale; the last one ends at the right edge, and all are moved from there. */
   draw(top, limit) {
     const perMs = this.#width / WINDOW_MS;
     const perRequest = (this.#height - 1) / top;
+    const x = time => this.#width - (this.#origin - time) * perMs;
+    this.#origin = this.#history.at(-1).time;
     let admitted = "";
     let denied = "";
     for (const bar of this.#history) {
-      const x = (bar.time - bar.span) * perMs;
+      const from = x(bar.time - bar.span);
       const width = Math.max(1, bar.span * perMs - 1);
       const low = bar.admitted * BAR_MS / bar.span * perRequest;
       const high = bar.denied * BAR_MS / bar.span * perRequest;
-      admitted += low > 0 ? rectangle(x, this.#height - 1 - low, width, low) : "";
-      denied += high > 0 ? rectangle(x, this.#height - 1 - low - high, width, high) : "";
+      admitted += low > 0 ? rectangle(from, this.#height - 1 - low, width, low) : "";
+      denied += high > 0 ? rectangle(from, this.#height - 1 - low - high, width, high) : "";
+    }
+    let seconds = "";
+    for (let time = Math.floor(this.#origin / 1000) * 1000; time > this.#origin - WINDOW_MS - 1000; time -= 1000) {
+      seconds += `M${x(time).toFixed(1)} 0V${this.#height}`;
     }
     this.admitted.setAttribute("d", admitted);
     this.denied.setAttribute("d", denied);
+    this.seconds.setAttribute("d", seconds);
     const y = this.#height - 1 - limit * BAR_MS / 1000 * perRequest;
     this.limit.setAttribute("d", `M0 ${y.toFixed(1)}H${this.#width}`);
   }
 
-  /** Moves everything to where it is at a time. */
+  /** Moves the bars to where they are at a time, which the compositor does without drawing them again. */
   move(now) {
-    const perMs = this.#width / WINDOW_MS;
-    this.bars.setAttribute("transform", `translate(${(this.#width - now * perMs).toFixed(2)} 0)`);
-    let seconds = "";
-    for (let second = Math.floor(now / 1000) * 1000; second > now - WINDOW_MS; second -= 1000) {
-      seconds += `M${(this.#width - (now - second) * perMs).toFixed(1)} 0V${this.#height}`;
-    }
-    this.seconds.setAttribute("d", seconds);
+    this.layer.style.transform = `translateX(${((this.#origin - now) * this.#width / WINDOW_MS).toFixed(2)}px)`;
   }
 
   restart() {

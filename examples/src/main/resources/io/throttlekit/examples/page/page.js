@@ -114,7 +114,7 @@ function move(now) {
 }
 
 function animate() {
-  if (document.body.dataset.state === "live" && !calm.matches) {
+  if (clock.running && document.body.dataset.state === "live" && !calm.matches) {
     move(clock.now());
   }
   requestAnimationFrame(animate);

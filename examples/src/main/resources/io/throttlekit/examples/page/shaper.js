@@ -1,6 +1,6 @@
 // The shaper's time line: arrivals above, departures below, and a thread from each to its own.
 
-import { draw, number, onSize, say } from "./svg.js";
+import { add, draw, number, onSize, say } from "./svg.js";
 
 const MOST_MS = 4000;
 const LEAST_MS = 700;
@@ -8,56 +8,35 @@ const DEPARTURE_PX = 7;
 const ARRIVALS_Y = 34;
 const FOOT = 30;
 
+/** What is shown lags behind what is known by less than this. */
+const LATE_MS = 1000;
+
 export class Shaper {
-  #svg;
   #places = [];
   #refused = [];
   #frame;
   #width = 0;
   #height = 0;
 
-  constructor(svg, interval, totals) {
-    this.#svg = svg;
+  constructor(chart, interval, totals) {
     this.interval = interval;
     this.totals = name => totals.querySelector(`[data-total=${name}]`);
-    this.future = draw(svg, "rect", { class: "future" });
-    this.seconds = draw(svg, "path", { class: "second" });
-    const clips = draw(svg, "defs");
-    this.clipPast = this.#clip(clips, "past");
-    this.clipFuture = this.#clip(clips, "to-come");
-    this.rows = draw(svg, "path", { class: "axis" });
-    this.moving = [this.#moving("past"), this.#moving("to-come")];
-    this.past = this.#marks(this.moving[0], "dot");
-    this.toCome = this.#marks(this.moving[1], "ring");
-    this.now = draw(svg, "path", { class: "now" });
+    const ground = draw(chart, "svg", { class: "still" });
+    this.rows = draw(ground, "path", { class: "axis" });
+    this.past = new Part(chart, "past", "dot");
+    this.toCome = new Part(chart, "to-come", "ring");
+    const still = draw(chart, "svg", { class: "still" });
+    this.now = draw(still, "path", { class: "now" });
     this.labels = ["arrive", "depart", "now"].map(text => {
-      const label = draw(svg, "text", { class: "tick" });
+      const label = draw(still, "text", { class: "tick" });
       label.textContent = text;
       return label;
     });
-    onSize(svg, (width, height) => {
+    onSize(chart, (width, height) => {
       this.#width = width;
       this.#height = height;
-      svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
       this.#draw();
     });
-  }
-
-  #clip(defs, id) {
-    return draw(draw(defs, "clipPath", { id }), "rect", { y: 0 });
-  }
-
-  #moving(clip) {
-    return draw(draw(this.#svg, "g", { "clip-path": `url(#${clip})` }), "g");
-  }
-
-  #marks(parent, departure) {
-    return {
-      threads: draw(parent, "path", { class: "thread" }),
-      arrivals: draw(parent, "path", { class: "arrival" }),
-      refused: draw(parent, "path", { class: "cross" }),
-      departures: draw(parent, "path", { class: departure }),
-    };
   }
 
   /** Takes a frame in without showing it. */
@@ -93,25 +72,32 @@ export class Shaper {
     if (!this.#frame || this.#width === 0) {
       return;
     }
-    const perMs = this.#width / this.#span();
     const nowX = this.#width * (1 - this.#ahead());
     const low = this.#height - FOOT;
-    this.clipPast.setAttribute("width", nowX);
-    this.clipPast.setAttribute("height", this.#height);
-    this.clipFuture.setAttribute("x", nowX);
-    this.clipFuture.setAttribute("width", this.#width - nowX);
-    this.clipFuture.setAttribute("height", this.#height);
-    this.future.setAttribute("x", nowX);
-    this.future.setAttribute("width", this.#width - nowX);
-    this.future.setAttribute("height", this.#height);
     this.now.setAttribute("d", `M${nowX} 16V${this.#height}`);
     this.rows.setAttribute("d", `M0 ${ARRIVALS_Y}H${this.#width}M0 ${low}H${this.#width}`);
     const [arrive, depart, now] = this.labels;
     this.#put(arrive, 0, 12);
     this.#put(depart, 0, this.#height - 6);
     this.#put(now, nowX, 12, "middle");
-    this.#marksOf(this.past, perMs, low, 3.2);
-    this.#marksOf(this.toCome, perMs, low, 2.6);
+    this.past.place(0, nowX);
+    this.toCome.place(nowX, this.#width - nowX);
+
+    const perMs = this.#width / this.#span();
+    const origin = this.#frame.time;
+    const x = time => (nowX + (time - origin) * perMs).toFixed(1);
+    const threads = this.#places.map(place => `M${x(place.arrival)} ${ARRIVALS_Y}L${x(place.departure)} ${low}`).join("");
+    const recent = this.#places.filter(place => place.departure > origin - LATE_MS);
+    this.past.draw({
+      threads,
+      arrivals: this.#places.map(place => `M${x(place.arrival)} ${ARRIVALS_Y - 5}v10`).join(""),
+      refused: this.#refused.map(time => `M${x(time)} ${ARRIVALS_Y - 12}m-3 0l6 6m0-6l-6 6`).join(""),
+      departures: this.#places.map(place => circle(x(place.departure), low, 3.2)).join(""),
+    });
+    this.toCome.draw({
+      threads,
+      departures: recent.map(place => circle(x(place.departure), low, 2.7)).join(""),
+    });
   }
 
   #put(label, x, y, anchor = "start") {
@@ -120,42 +106,13 @@ export class Shaper {
     label.setAttribute("text-anchor", anchor);
   }
 
-  #marksOf(marks, perMs, low, radius) {
-    let threads = "";
-    let arrivals = "";
-    let departures = "";
-    for (const place of this.#places) {
-      const from = (place.arrival * perMs).toFixed(1);
-      const to = place.departure * perMs;
-      threads += `M${from} ${ARRIVALS_Y}L${to.toFixed(1)} ${low}`;
-      arrivals += `M${from} ${ARRIVALS_Y - 5}v10`;
-      departures += circle(to, low, radius);
-    }
-    let refused = "";
-    for (const time of this.#refused) {
-      refused += `M${(time * perMs - 3).toFixed(1)} ${ARRIVALS_Y - 12}l6 6m0 -6l-6 6`;
-    }
-    marks.threads.setAttribute("d", threads);
-    marks.arrivals.setAttribute("d", arrivals);
-    marks.departures.setAttribute("d", departures);
-    marks.refused.setAttribute("d", refused);
-  }
-
   move(now) {
-    if (!this.#frame || this.#width === 0) {
+    if (!this.#frame) {
       return;
     }
-    const span = this.#span();
-    const perMs = this.#width / span;
-    const nowX = this.#width * (1 - this.#ahead());
-    const transform = `translate(${(nowX - now * perMs).toFixed(2)} 0)`;
-    this.moving.forEach(group => group.setAttribute("transform", transform));
-    let ticks = "";
-    const step = span > 1500 ? 1000 : 250;
-    for (let time = Math.floor((now + span) / step) * step; time > now - span; time -= step) {
-      ticks += `M${(nowX + (time - now) * perMs).toFixed(1)} 16V${this.#height}`;
-    }
-    this.seconds.setAttribute("d", ticks);
+    const shift = (this.#frame.time - now) * this.#width / this.#span();
+    this.past.move(shift);
+    this.toCome.move(shift);
   }
 
   restart() {
@@ -164,4 +121,36 @@ export class Shaper {
   }
 }
 
-const circle = (x, y, r) => `M${(x - r).toFixed(1)} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+const circle = (x, y, r) => `M${x} ${y}m${-r} 0a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+
+/** One side of now: it shows its part of a picture that is as wide as the chart and moves. */
+class Part {
+  #left = 0;
+
+  constructor(chart, name, departure) {
+    this.window = add(chart, "div", { class: `part ${name}` });
+    this.layer = draw(this.window, "svg", { class: "layer" });
+    this.marks = {
+      threads: draw(this.layer, "path", { class: "thread" }),
+      arrivals: draw(this.layer, "path", { class: "arrival" }),
+      refused: draw(this.layer, "path", { class: "cross" }),
+      departures: draw(this.layer, "path", { class: departure }),
+    };
+  }
+
+  place(left, width) {
+    this.#left = left;
+    this.window.style.left = `${left}px`;
+    this.window.style.width = `${width}px`;
+  }
+
+  draw(paths) {
+    for (const [name, path] of Object.entries(paths)) {
+      this.marks[name].setAttribute("d", path);
+    }
+  }
+
+  move(shift) {
+    this.layer.style.transform = `translateX(${(shift - this.#left).toFixed(2)}px)`;
+  }
+}

@@ -47,6 +47,10 @@ export class Clock {
     this.#offset = Infinity;
   }
 
+  get running() {
+    return this.#offset < Infinity;
+  }
+
   now() {
     return performance.now() - this.#offset - LAG_MS;
   }
