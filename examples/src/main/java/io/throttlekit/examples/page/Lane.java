@@ -95,8 +95,8 @@ final class Lane {
                 // Any ten buckets hold the limit at most. The second before an instant may be parts of eleven.
                 new Kind(
                         knobs -> SlidingWindow.of(knobs.limit(), SECOND, BUCKETS),
-                        (knobs, from, to) -> knobs.limit()
-                                * ((windows(1_000 / BUCKETS, from, to) + BUCKETS - 1) / BUCKETS)),
+                        (knobs, from, to) ->
+                                knobs.limit() * ((windows(1_000 / BUCKETS, from, to) + BUCKETS - 1) / BUCKETS)),
                 new Kind(
                         knobs -> SlidingWindowLog.of(knobs.limit(), SECOND),
                         (knobs, from, to) -> knobs.limit() * ((ms(to) - ms(from)) / 1_000 + 1)),

@@ -2,7 +2,7 @@
 
 import { add, number, say } from "./svg.js";
 
-const ASKS_MS = 250;
+const ASKS_MS = 150;
 
 class Node {
   #calls = 0;

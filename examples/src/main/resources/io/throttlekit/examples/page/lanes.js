@@ -158,12 +158,12 @@ export class Lanes {
     this.#lanes.forEach(lane => lane.restart());
   }
 
-  /** A sentence about the last seconds. */
+  /** A sentence about the last seconds, said when the knobs have stood still as long. */
   summary() {
     const parts = [...this.#lanes].map(([name, lane]) => {
       const { admitted, span } = lane.recent(4000);
       return `${TITLES[name]?.[0] ?? name} ${span === 0 ? 0 : Math.round(admitted * 1000 / span)}`;
     });
-    return `Admitted per second in the last four seconds: ${parts.join(", ")}.`;
+    return `Admitted per second in the first four seconds of these settings: ${parts.join(", ")}.`;
   }
 }

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.logging.Level;
+import java.util.logging.Logger;
 import java.util.stream.Stream;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
@@ -34,6 +35,13 @@ final class Browser implements AutoCloseable {
             look();
             """;
 
+    /** Complains that it knows no bindings for the browser's very version, which nothing here needs. */
+    private static final Logger VERSIONS = Logger.getLogger("org.openqa.selenium.devtools.CdpVersionFinder");
+
+    static {
+        VERSIONS.setLevel(Level.SEVERE);
+    }
+
     private final ChromeDriver driver;
 
     private Browser(ChromeDriver driver) {
@@ -46,7 +54,7 @@ final class Browser implements AutoCloseable {
         ChromeOptions options = new ChromeOptions();
         options.setBinary(chromium.toFile());
         // No sandbox: a container gives none, and the one page that is opened is ours.
-        options.addArguments("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,900");
+        options.addArguments("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1280,900");
         LoggingPreferences logs = new LoggingPreferences();
         logs.enable(LogType.BROWSER, Level.WARNING);
         options.setCapability("goog:loggingPrefs", logs);

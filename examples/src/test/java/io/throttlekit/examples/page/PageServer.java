@@ -12,6 +12,7 @@ import org.springframework.web.reactive.function.server.RouterFunctions;
 import org.springframework.web.reactive.function.server.ServerResponse;
 import reactor.core.publisher.Flux;
 import reactor.netty.DisposableServer;
+import reactor.netty.FutureMono;
 import reactor.netty.http.server.HttpServer;
 
 /** A server of a page, beside a path of somebody else's. When it is closed, so are its connections, also those that a browser
@@ -26,8 +27,10 @@ record PageServer(DemoPage page, DisposableServer server, Queue<Channel> channel
                 .port(port)
                 .doOnChannelInit((observer, channel, peer) -> channels.add(channel))
                 .handle(new ReactorHttpHandlerAdapter(RouterFunctions.toHttpHandler(
-                        page.routes().andRoute(GET("/{name}"), request -> ServerResponse.ok()
-                                .bodyValue("other")),
+                        page.routes()
+                                .andRoute(
+                                        GET("/{name}"),
+                                        request -> ServerResponse.ok().bodyValue("other")),
                         HandlerStrategies.builder().webFilter(page.seats()).build())))
                 .bindNow();
         return new PageServer(page, server, channels);
@@ -50,6 +53,9 @@ record PageServer(DemoPage page, DisposableServer server, Queue<Channel> channel
     @Override
     public void close() {
         server.disposeNow();
-        channels.forEach(Channel::close);
+        Flux.fromIterable(channels)
+                .flatMap(channel -> FutureMono.from(channel.close()))
+                .then()
+                .block(Duration.ofSeconds(10));
     }
 }

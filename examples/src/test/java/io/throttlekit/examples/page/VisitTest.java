@@ -46,9 +46,10 @@ class VisitTest {
     }
 
     private void assertThatNobodyExceedsTheMost() {
-        assertThat(frames).flatExtracting(Frame::lanes).allSatisfy(lane -> assertThat(lane.totalAdmitted())
-                .as(lane.name())
-                .isLessThanOrEqualTo(lane.most()));
+        assertThat(frames)
+                .flatExtracting(Frame::lanes)
+                .allSatisfy(
+                        lane -> assertThat(lane.totalAdmitted()).as(lane.name()).isLessThanOrEqualTo(lane.most()));
     }
 
     @Test
@@ -57,7 +58,9 @@ class VisitTest {
 
         pass(Duration.ofSeconds(2));
 
-        assertThat(frames).hasSize(20).allSatisfy(frame -> assertThat(frame.spanMs()).isEqualTo(100));
+        assertThat(frames)
+                .hasSize(20)
+                .allSatisfy(frame -> assertThat(frame.spanMs()).isEqualTo(100));
         assertThat(last().time()).isEqualTo(2_000);
     }
 
@@ -72,9 +75,9 @@ class VisitTest {
                 .extracting(LaneFrame::name)
                 .containsExactly("gcra", "tokenBucket", "slidingWindow", "slidingWindowLog", "fixedWindow", "quota");
         // Two and a half seconds of a quota's third period, a second of a window: close to the most, each in its way.
-        assertThat(last().lanes()).allSatisfy(lane -> assertThat(lane.totalAdmitted())
-                .as(lane.name())
-                .isGreaterThan(lane.most() * 9 / 10));
+        assertThat(last().lanes())
+                .allSatisfy(
+                        lane -> assertThat(lane.totalAdmitted()).as(lane.name()).isGreaterThan(lane.most() * 9 / 10));
     }
 
     @Test
@@ -83,9 +86,10 @@ class VisitTest {
 
         pass(Duration.ofSeconds(3));
 
-        assertThat(frames).allSatisfy(frame -> assertThat(frame.lanes()).allSatisfy(lane -> assertThat(
-                        lane.admitted() + lane.denied())
-                .isEqualTo(frame.offered())));
+        assertThat(frames)
+                .allSatisfy(frame -> assertThat(frame.lanes())
+                        .allSatisfy(lane ->
+                                assertThat(lane.admitted() + lane.denied()).isEqualTo(frame.offered())));
         long offered = frames.stream().mapToLong(Frame::offered).sum();
         assertThat(offered).isBetween(595L, 600L);
         assertThat(last().fleet().requests()).isEqualTo(offered);
@@ -136,10 +140,13 @@ class VisitTest {
 
         pass(Duration.ofSeconds(3));
 
-        List<Place> places =
-                frames.stream().flatMap(frame -> frame.shaper().reserved().stream()).toList();
-        assertThat(places).hasSizeBetween(90, 106).allSatisfy(place -> assertThat(place.departure() - place.arrival())
-                .isBetween(0.0, 500.001));
+        List<Place> places = frames.stream()
+                .flatMap(frame -> frame.shaper().reserved().stream())
+                .toList();
+        assertThat(places)
+                .hasSizeBetween(90, 106)
+                .allSatisfy(
+                        place -> assertThat(place.departure() - place.arrival()).isBetween(0.0, 500.001));
         for (int i = 1; i < places.size(); i++) {
             // Told in whole microseconds.
             assertThat(places.get(i).departure() - places.get(i - 1).departure())
@@ -172,9 +179,8 @@ class VisitTest {
 
         pass(Duration.ofSeconds(4));
 
-        long admitted = last().fleet().nodes().stream()
-                .mapToLong(NodeFrame::admitted)
-                .sum();
+        long admitted =
+                last().fleet().nodes().stream().mapToLong(NodeFrame::admitted).sum();
         assertThat(admitted).isBetween(4 * 80L - 4, 5 * 80L);
     }
 
