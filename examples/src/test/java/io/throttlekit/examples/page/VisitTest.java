@@ -74,7 +74,7 @@ class VisitTest {
         assertThat(last().lanes())
                 .extracting(LaneFrame::name)
                 .containsExactly("gcra", "tokenBucket", "slidingWindow", "slidingWindowLog", "fixedWindow", "quota");
-        // Two and a half seconds of a quota's third period, a second of a window: close to the most, each in its way.
+        // There is load enough for each to come close to its most.
         assertThat(last().lanes())
                 .allSatisfy(
                         lane -> assertThat(lane.totalAdmitted()).as(lane.name()).isGreaterThan(lane.most() * 9 / 10));
@@ -102,7 +102,6 @@ class VisitTest {
     void turnedLimitsHoldFromThenOn() {
         Visit visit = visit(500, 200, 100);
         watch(visit);
-        int turn = 0;
         for (Knobs knobs : List.of(new Knobs(400, 7, 3), new Knobs(500, 73, 40), new Knobs(500, 1, 100))) {
             pass(Duration.ofMillis(1_370));
             double before = last().since();
@@ -112,11 +111,9 @@ class VisitTest {
 
             assertThat(last().knobs()).isEqualTo(knobs);
             assertThat(last().since()).isGreaterThan(before);
-            turn++;
         }
         pass(Duration.ofSeconds(3));
 
-        assertThat(turn).isEqualTo(3);
         assertThatNobodyExceedsTheMost();
     }
 
