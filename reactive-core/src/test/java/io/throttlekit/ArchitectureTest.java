@@ -1,10 +1,16 @@
 package io.throttlekit;
 
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleName;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameStartingWith;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
@@ -23,6 +29,9 @@ class ArchitectureTest {
         "reactor.util.."
     };
 
+    private static final DescribedPredicate<JavaClass> METERED =
+            simpleNameStartingWith("MeteredDecisions").or(simpleName("Meters")).or(simpleName("ConcurrencyMetrics"));
+
     @ArchTest
     static final ArchRule coreKnowsReactorAndJavaOnly = classes()
             .that()
@@ -32,18 +41,19 @@ class ArchitectureTest {
 
     @ArchTest
     static final ArchRule httpKnowsTheAddressLibraryBesides = classes()
-            .that()
-            .resideInAPackage("io.throttlekit.http..")
+            .that(resideInAPackage("io.throttlekit.http..").and(not(METERED)))
             .should()
-            .onlyDependOnClassesThat(resideInAnyPackage(ALLOWED).or(resideInAnyPackage("inet.ipaddr..")));
+            .onlyDependOnClassesThat(
+                    resideInAnyPackage(ALLOWED).or(resideInAnyPackage("inet.ipaddr..", "javax.crypto..")));
 
-    /** It is an optional dependency: where it is missing, nothing else may need its classes. */
+    /** Micrometer is optional: these classes know it, which nobody loads who does not ask for them. */
     @ArchTest
-    static final ArchRule onlyMetricsKnowMicrometer = noClasses()
-            .that()
-            .haveSimpleNameNotEndingWith("Metrics")
-            .should()
-            .dependOnClassesThat(resideInAnyPackage("io.micrometer.."));
+    static final ArchRule onlyTheMetersKnowMicrometer =
+            noClasses().that(not(METERED)).should().dependOnClassesThat(resideInAPackage("io.micrometer.."));
+
+    @ArchTest
+    static final ArchRule nobodyKnowsTheMeters =
+            noClasses().that(not(METERED)).should().dependOnClassesThat(METERED);
 
     @ArchTest
     static final ArchRule contractsKnowNoStrategyAndNoStore = noClasses()

@@ -1,52 +1,80 @@
 package io.throttlekit.http;
 
-import io.throttlekit.Decision;
 import io.throttlekit.FailMode;
 import io.throttlekit.StoreUnavailableException;
 import io.throttlekit.limiter.Limiter;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
  * Decides whether an HTTP request may go on, and what its response says about it.
  *
  * <pre>{@code
- * Admission<RoutingContext> admission = Admission.<RoutingContext>builder(limiter)
- *         .key(request -> request.request().remoteAddress().hostAddress())
+ * Admission<RoutingContext> admission = Admission.<RoutingContext>builder(perMinute)
+ *         .policy("per-client")
+ *         .key(Key.address(ClientAddress.ofPeer()))
+ *         .and(perDay)
+ *         .policy("per-tenant")
+ *         .key(Key.header("X-Tenant"))
  *         .failMode(FailMode.CLOSED)
  *         .build();
  * }</pre>
+ *
+ * <p>Several limits are checked one after the other. All have to allow: at the first denial the later ones are
+ * not asked, and what the earlier ones took is given back before the answer, as far as their strategies can.
+ * Limits over one store need a prefix each, or the same key would be one count for both.
  *
  * <p>Immutable, and safe for use from any thread.
  *
  * @param <C> what the server knows a request by
  */
 public final class Admission<C> {
-    private final Limiter limiter;
-    private final Function<? super C, ? extends Mono<String>> key;
-    private final Duration keyTimeout;
-    private final String policy;
-    private final RateLimitHeaders headers;
-    private final FailMode failMode;
-    private final Outages outages;
-    private final Outcome undecided;
+    private static final RequestHead UNKNOWN = RequestHead.of("GET");
+    private static final Outcome BARE = new Outcome.Pass(Map.of());
 
-    private Admission(Builder<C> options, Function<? super C, ? extends Mono<String>> key, FailMode failMode) {
-        this.limiter = options.limiter;
-        this.key = key;
-        this.keyTimeout = options.keyTimeout;
-        this.policy = options.policy;
-        this.headers = RateLimitHeaders.of(RateLimitHeaders.Format.DRAFT_11, policy, limiter.strategy());
+    private final List<Gate<C>> gates;
+    private final Predicate<? super C> skip;
+    private final boolean limitPreflight;
+    private final RateLimitHeaders headers;
+    private final RefusalBody body;
+    private final FailMode failMode;
+    private final long outageRetryAfterSeconds;
+    private final Recorder recorder;
+    private final Failures refundFailures = new Failures("a refund failed");
+
+    private Admission(Builder<C> options, FailMode failMode) {
+        this.gates = options.limits.stream().map(LimitOptions::gate).toList();
+        this.skip = options.skip;
+        this.limitPreflight = options.limitPreflight;
+        this.headers = options.headers;
+        this.body = options.body;
         this.failMode = failMode;
-        this.outages = new Outages(policy, failMode);
-        this.undecided = undecided(options.outageRetryAfter);
+        this.outageRetryAfterSeconds = RateLimitHeaders.seconds(options.outageRetryAfter);
+        this.recorder = new Recorder(options.listeners, failMode, new Failures(names() + onOutage(failMode)));
+    }
+
+    private String names() {
+        return "limit " + String.join(", ", gates.stream().map(Gate::name).toList());
+    }
+
+    private static String onOutage(FailMode failMode) {
+        return failMode == FailMode.OPEN
+                ? ": the store could not decide and requests passed unlimited"
+                : ": the store could not decide and requests were refused";
     }
 
     /**
@@ -57,125 +85,245 @@ public final class Admission<C> {
      * @return a new builder, which needs a key and a fail mode
      */
     public static <C> Builder<C> builder(Limiter limiter) {
-        return new Builder<>(limiter);
+        Objects.requireNonNull(limiter, "limiter");
+        return choosing(request -> limiter);
     }
 
     /**
-     * Checks a request, at one unit.
+     * The options of an admission whose first limit depends on the request: a limiter for each route or tenant.
+     *
+     * @param limiter what decides a request; null for one that is not to be limited. It must not make new limiters
+     * @param <C> what the server knows a request by
+     * @return a new builder, which needs a key and a fail mode
+     */
+    public static <C> Builder<C> choosing(Function<? super C, ? extends @Nullable Limiter> limiter) {
+        return new Builder<>(Objects.requireNonNull(limiter, "limiter"));
+    }
+
+    /**
+     * Checks a request of which nothing more is known: its body is negotiated as for a client without
+     * preferences, and it has neither address nor header.
+     *
+     * @param request the request
+     * @return exactly one outcome, or an error
+     * @see #admit(Object, RequestHead)
+     */
+    public Mono<Outcome> admit(C request) {
+        return admit(request, UNKNOWN);
+    }
+
+    /**
+     * Checks a request.
      *
      * <p>Nothing happens before the subscription, and each subscription is charged. Over a store in this
      * process the outcome is there on the subscriber's thread; otherwise it comes on a thread of the store's
-     * or of the key function's, which the adapter has to leave. Cancelling cancels the check.
+     * or of the key function's, which the adapter has to leave. Cancelling cancels the check; what earlier
+     * limits of the same request took by then stays taken.
      *
      * <p>Only {@link StoreUnavailableException} from the store is turned into an outcome, by the fail mode.
      * What else goes wrong is an error here: it is a fault in the program, and neither mode would mend it.
      *
      * @param request the request
+     * @param head what every server knows of it
      * @return exactly one outcome, or an error
      */
-    public Mono<Outcome> admit(C request) {
-        return Mono.defer(() -> keyOf(request).flatMap(this::check));
+    public Mono<Outcome> admit(C request, RequestHead head) {
+        return Mono.defer(
+                () -> isFree(request, head) ? Mono.just(BARE) : walk(0, new ArrayList<>(gates.size()), request, head));
     }
 
-    private Mono<String> keyOf(C request) {
-        Mono<String> found = key.apply(request);
-        // What is known at once needs no timer.
-        return (found instanceof Callable ? found : found.timeout(keyTimeout, Mono.error(this::lateKey)))
-                .filter(text -> !text.isEmpty())
-                .switchIfEmpty(Mono.error(() -> new IllegalStateException("the key function gave no key")));
+    private boolean isFree(C request, RequestHead head) {
+        return (!limitPreflight && isPreflight(head)) || skip.test(request);
     }
 
-    private IllegalStateException lateKey() {
-        return new IllegalStateException("the key function gave no key within " + keyTimeout);
+    /** As the Fetch standard defines it. */
+    private static boolean isPreflight(RequestHead head) {
+        return head.method().equals("OPTIONS")
+                && head.field("Origin") != null
+                && head.field("Access-Control-Request-Method") != null;
     }
 
-    private Mono<Outcome> check(String key) {
-        return limiter.check(key)
-                .map(this::decided)
-                .onErrorResume(StoreUnavailableException.class, outage -> {
-                    outages.add(outage);
-                    return Mono.just(undecided);
-                })
-                .single();
-    }
-
-    private Outcome decided(Decision decision) {
-        Map<String, String> fields = headers.of(decision);
-        if (decision.allowed()) {
-            return new Outcome.Pass(fields);
+    private Mono<Outcome> walk(int at, List<Verdict> passed, C request, RequestHead head) {
+        if (at == gates.size()) {
+            return Mono.just(pass(passed));
         }
-        OptionalLong retryAfter = RateLimitHeaders.retryAfterSeconds(decision);
-        addEntity(fields);
-        return new Outcome.Denied(fields, Problem.quotaExceeded(policy, retryAfter));
-    }
-
-    private Outcome undecided(Duration retryAfter) {
-        if (failMode == FailMode.OPEN) {
-            return new Outcome.Pass(Map.of());
+        Gate<C> gate = gates.get(at);
+        Mono<Verdict> checked = check(gate, request, head);
+        if (!(checked instanceof Callable<?> known)) {
+            return checked.onErrorResume(error -> giveBack(passed).then(Mono.error(error)))
+                    .flatMap(verdict -> next(verdict, at, passed, request, head))
+                    .switchIfEmpty(Mono.defer(() -> walk(at + 1, passed, request, head)));
         }
-        return unavailable("The limit cannot be checked at the moment.", retryAfter);
+        Object verdict;
+        try {
+            verdict = known.call();
+        } catch (Exception e) {
+            return giveBack(passed).then(Mono.error(e));
+        }
+        return verdict == null
+                ? walk(at + 1, passed, request, head)
+                : next((Verdict) verdict, at, passed, request, head);
     }
 
-    /** A 503; the reason is a sentence that needs no escaping in JSON. */
-    static Outcome.Unavailable unavailable(String reason, Duration retryAfter) {
-        long seconds = RateLimitHeaders.seconds(retryAfter);
+    private Mono<Verdict> check(Gate<C> gate, C request, RequestHead head) {
+        try {
+            return gate.check(request, head, recorder);
+        } catch (RuntimeException e) {
+            return Mono.error(e);
+        }
+    }
+
+    private Mono<Outcome> next(Verdict verdict, int at, List<Verdict> passed, C request, RequestHead head) {
+        if (refuses(verdict)) {
+            Outcome refusal = refusal(verdict, passed, head);
+            return passed.isEmpty() ? Mono.just(refusal) : giveBack(passed).thenReturn(refusal);
+        }
+        passed.add(verdict);
+        return walk(at + 1, passed, request, head);
+    }
+
+    private boolean refuses(Verdict verdict) {
+        if (verdict.gate().dryRun()) {
+            return false;
+        }
+        RateLimitHeaders.Report report = verdict.report();
+        return report == null ? failMode == FailMode.CLOSED : !report.decision().allowed();
+    }
+
+    private Mono<Void> giveBack(List<Verdict> passed) {
+        return Flux.fromIterable(passed)
+                .flatMap(verdict -> verdict.giveBack(refundFailures))
+                .then();
+    }
+
+    private Outcome pass(List<Verdict> passed) {
+        return passed.isEmpty() ? BARE : new Outcome.Pass(headers.of(reports(passed)));
+    }
+
+    /** A dry run is not told: a client cannot be asked to keep to a limit that is not in force. */
+    private static List<RateLimitHeaders.Report> reports(List<Verdict> verdicts) {
+        List<RateLimitHeaders.Report> reports = new ArrayList<>(verdicts.size());
+        for (Verdict verdict : verdicts) {
+            RateLimitHeaders.Report report = verdict.report();
+            if (report != null && !verdict.gate().dryRun()) {
+                reports.add(report);
+            }
+        }
+        return reports;
+    }
+
+    private Outcome refusal(Verdict verdict, List<Verdict> passed, RequestHead head) {
+        RateLimitHeaders.Report report = verdict.report();
+        if (report == null) {
+            return unavailable(head);
+        }
+        List<Verdict> all = new ArrayList<>(passed.size() + 1);
+        passed.forEach(earlier -> all.add(earlier.givenBack()));
+        all.add(verdict);
+        Map<String, String> fields = headers.of(reports(all));
+        OptionalLong retryAfter = RateLimitHeaders.retryAfterSeconds(report.decision());
+        String text = entity(
+                fields, new RefusalBody.Refusal(429, List.of(report.policy().name()), retryAfter), head);
+        return new Outcome.Denied(fields, text);
+    }
+
+    private Outcome unavailable(RequestHead head) {
         Map<String, String> fields = new LinkedHashMap<>();
-        fields.put(RateLimitHeaders.RETRY_AFTER, Long.toString(seconds));
-        addEntity(fields);
-        return new Outcome.Unavailable(fields, Problem.temporarilyReduced(reason, seconds));
+        fields.put(RateLimitHeaders.RETRY_AFTER, Long.toString(outageRetryAfterSeconds));
+        String text =
+                entity(fields, new RefusalBody.Refusal(503, List.of(), OptionalLong.of(outageRetryAfterSeconds)), head);
+        return new Outcome.Unavailable(fields, text);
     }
 
-    private static void addEntity(Map<String, String> fields) {
-        fields.put("Content-Type", Problem.MEDIA_TYPE);
+    private String entity(Map<String, String> fields, RefusalBody.Refusal refusal, RequestHead head) {
+        RefusalBody.Entity entity = body.write(refusal, head);
+        fields.put("Content-Type", entity.mediaType());
         fields.put("Cache-Control", "no-store");
+        return entity.text();
     }
 
     /**
-     * The options of an {@link Admission}. A key function and the fail mode have no default.
+     * The options of an {@link Admission}. A key for each limit and the fail mode have no default.
+     *
+     * <p>{@link #and} begins a further limit. {@code policy}, {@code key}, {@code cost}, {@code when},
+     * {@code dryRun} and what else is said of a limit is said of the one begun last.
      *
      * @param <C> what the server knows a request by
      */
     public static final class Builder<C> {
-        private final Limiter limiter;
-        private @Nullable Function<? super C, ? extends Mono<String>> key;
-        private Duration keyTimeout = Duration.ofSeconds(1);
-        private String policy = "default";
+        private final List<LimitOptions<C>> limits = new ArrayList<>();
+        private final List<DecisionListener> listeners = new ArrayList<>();
+        private LimitOptions<C> limit;
+        private Predicate<? super C> skip = request -> false;
+        private boolean limitPreflight;
+        private RateLimitHeaders headers = RateLimitHeaders.of(RateLimitHeaders.Family.STRUCTURED_DRAFT_11);
+        private RefusalBody body = RefusalBody.negotiated();
         private @Nullable FailMode failMode;
         private Duration outageRetryAfter = Duration.ofSeconds(1);
 
-        private Builder(Limiter limiter) {
-            this.limiter = Objects.requireNonNull(limiter, "limiter");
+        private Builder(Function<? super C, ? extends @Nullable Limiter> limiter) {
+            limit = new LimitOptions<>(limiter);
+            limits.add(limit);
         }
 
         /**
-         * Whose limit a request counts on: a client's address, an API key, a tenant. It runs on the request's
-         * thread and must not block.
+         * A further limit.
          *
-         * <p>A request without a key, null or empty, is an error: letting it pass would be no limit at all for
-         * whoever leaves the key out. Give such requests a key of their own to limit them together.
+         * @param limiter what decides
+         * @return this
+         */
+        public Builder<C> and(Limiter limiter) {
+            Objects.requireNonNull(limiter, "limiter");
+            return andChoosing(request -> limiter);
+        }
+
+        /**
+         * A further limit that depends on the request.
          *
-         * @param key the key function
+         * @param limiter what decides a request; null for one that this limit is not for
+         * @return this
+         */
+        public Builder<C> andChoosing(Function<? super C, ? extends @Nullable Limiter> limiter) {
+            limit = new LimitOptions<>(Objects.requireNonNull(limiter, "limiter"));
+            limits.add(limit);
+            return this;
+        }
+
+        /**
+         * Whose limit a request counts on.
+         *
+         * @param key the key
+         * @return this
+         */
+        public Builder<C> key(Key<? super C> key) {
+            limit.key = Objects.requireNonNull(key, "key");
+            return this;
+        }
+
+        /**
+         * Whose limit a request counts on, from what the server knows of it. It runs on the request's thread and
+         * must not block.
+         *
+         * @param key the key function; null and empty mean that there is no key
          * @return this
          */
         public Builder<C> key(Function<? super C, ? extends @Nullable String> key) {
-            Objects.requireNonNull(key, "key");
-            return keyMono(request -> Mono.justOrEmpty(key.apply(request)));
+            return key(Key.<C>of(key));
         }
 
         /**
-         * As {@link #key}, for a key that takes asking, such as the principal of a session. A {@code Mono} that
-         * is empty is an error, and so is one that takes longer than the {@link #keyTimeout}.
+         * As {@link #key}, for a key that takes asking, such as the principal of a session.
          *
          * @param key the key function
          * @return this
          */
         public Builder<C> keyMono(Function<? super C, ? extends Mono<String>> key) {
-            this.key = Objects.requireNonNull(key, "key");
-            return this;
+            Objects.requireNonNull(key, "key");
+            return key((Key<C>) (request, head) -> key.apply(request));
         }
 
         /**
-         * How long a {@link #keyMono} may take; 1 s by default.
+         * How long a key or a cost may take that is not known at once; 1 s by default.
          *
          * @param keyTimeout at least a millisecond
          * @return this
@@ -185,18 +333,165 @@ public final class Admission<C> {
             if (keyTimeout.compareTo(Duration.ofMillis(1)) < 0) {
                 throw new IllegalArgumentException("keyTimeout must be at least 1 ms, was " + keyTimeout);
             }
-            this.keyTimeout = keyTimeout;
+            limit.keyTimeout = keyTimeout;
             return this;
         }
 
         /**
-         * The limit's name in headers, bodies and logs; {@code default} by default.
+         * What becomes of a request without a key; an error by default: letting it pass would be no limit at all
+         * for whoever leaves the key out.
          *
-         * @param policy printable ASCII, at least one character
+         * @param policy the policy
+         * @return this
+         */
+        public Builder<C> onMissingKey(MissingKey policy) {
+            limit.onMissingKey = Objects.requireNonNull(policy, "policy");
+            return this;
+        }
+
+        /**
+         * What becomes of a request whose key function fails; an error by default, the function's own.
+         *
+         * @param policy the policy
+         * @return this
+         */
+        public Builder<C> onKeyError(MissingKey policy) {
+            limit.onKeyError = Objects.requireNonNull(policy, "policy");
+            return this;
+        }
+
+        /**
+         * What becomes of a request whose key does not come within the {@link #keyTimeout}; an error by default.
+         *
+         * @param policy the policy
+         * @return this
+         */
+        public Builder<C> onKeyTimeout(MissingKey policy) {
+            limit.onKeyTimeout = Objects.requireNonNull(policy, "policy");
+            return this;
+        }
+
+        /**
+         * Hashes keys before anything else sees them, also those of a {@link MissingKey}.
+         *
+         * @param hash the hash
+         * @return this
+         */
+        public Builder<C> hashKeys(KeyHash hash) {
+            limit.hash = Objects.requireNonNull(hash, "hash");
+            return this;
+        }
+
+        /**
+         * How many units a request takes; 1 by default. What the function throws, and a cost out of range, is an
+         * error.
+         *
+         * @param cost the cost function, 1 to 2<sup>53</sup>&nbsp;&minus;&nbsp;1
+         * @return this
+         */
+        public Builder<C> cost(ToLongFunction<? super C> cost) {
+            Objects.requireNonNull(cost, "cost");
+            return costMono(request -> Mono.just(cost.applyAsLong(request)));
+        }
+
+        /**
+         * As {@link #cost}, for a cost that takes asking. An empty {@code Mono} is an error, and so is one that
+         * takes longer than the {@link #keyTimeout}.
+         *
+         * @param cost the cost function
+         * @return this
+         */
+        public Builder<C> costMono(Function<? super C, ? extends Mono<Long>> cost) {
+            limit.cost = Objects.requireNonNull(cost, "cost");
+            return this;
+        }
+
+        /**
+         * Which requests the limit is for; all by default.
+         *
+         * @param when true for those that it is for
+         * @return this
+         */
+        public Builder<C> when(Predicate<? super C> when) {
+            limit.when = Objects.requireNonNull(when, "when");
+            return this;
+        }
+
+        /**
+         * Whether the limit only looks on: it decides, takes units, and tells the listeners, but it denies
+         * nothing, writes no headers, and an outage of its store is no reason to refuse. False by default.
+         *
+         * @param dryRun true to look on
+         * @return this
+         */
+        public Builder<C> dryRun(boolean dryRun) {
+            limit.dryRun = dryRun;
+            return this;
+        }
+
+        /**
+         * The limit's name in headers, bodies, metrics and logs; {@code default} by default.
+         *
+         * @param policy printable ASCII, at least one character; another one for each limit
          * @return this
          */
         public Builder<C> policy(String policy) {
-            this.policy = Objects.requireNonNull(policy, "policy");
+            limit.policy = Objects.requireNonNull(policy, "policy");
+            return this;
+        }
+
+        /**
+         * Which requests pass without any limit; none by default.
+         *
+         * @param skip true for those that pass
+         * @return this
+         */
+        public Builder<C> skip(Predicate<? super C> skip) {
+            this.skip = Objects.requireNonNull(skip, "skip");
+            return this;
+        }
+
+        /**
+         * Whether the preflight requests that browsers send of their own accord count too; false by default.
+         *
+         * @param limitPreflight true to count them
+         * @return this
+         */
+        public Builder<C> limitPreflight(boolean limitPreflight) {
+            this.limitPreflight = limitPreflight;
+            return this;
+        }
+
+        /**
+         * The headers of responses; {@link RateLimitHeaders.Family#STRUCTURED_DRAFT_11} by default.
+         *
+         * @param headers the writer
+         * @return this
+         */
+        public Builder<C> headers(RateLimitHeaders headers) {
+            this.headers = Objects.requireNonNull(headers, "headers");
+            return this;
+        }
+
+        /**
+         * The bodies of refusals; {@link RefusalBody#negotiated()} by default.
+         *
+         * @param body the writer
+         * @return this
+         */
+        public Builder<C> body(RefusalBody body) {
+            this.body = Objects.requireNonNull(body, "body");
+            return this;
+        }
+
+        /**
+         * Adds a listener.
+         *
+         * @param listener hears what is decided
+         * @return this
+         */
+        public Builder<C> listener(DecisionListener listener) {
+            listeners.add(Objects.requireNonNull(listener, "listener"));
             return this;
         }
 
@@ -232,18 +527,22 @@ public final class Admission<C> {
          * The admission.
          *
          * @return a new admission
-         * @throws IllegalStateException if the key function or the fail mode is missing
-         * @throws IllegalArgumentException if the policy's name cannot be written in a header
+         * @throws IllegalStateException if a key or the fail mode is missing
+         * @throws IllegalArgumentException if a policy's name cannot be written in a header, or is there twice
          */
         public Admission<C> build() {
-            if (key == null) {
-                throw new IllegalStateException("key is missing: say whose limit a request counts on");
-            }
             if (failMode == null) {
                 throw new IllegalStateException("failMode is missing: choose OPEN or CLOSED for when the store"
                         + " cannot decide; there is no default");
             }
-            return new Admission<>(this, key, failMode);
+            Set<String> names = new HashSet<>();
+            for (LimitOptions<C> one : limits) {
+                if (!names.add(one.policy)) {
+                    throw new IllegalArgumentException(
+                            "policy must be another one for each limit, was twice " + one.policy);
+                }
+            }
+            return new Admission<>(this, failMode);
         }
     }
 }

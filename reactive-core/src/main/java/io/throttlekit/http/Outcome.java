@@ -39,7 +39,7 @@ public sealed interface Outcome {
         /**
          * The body of the response. Its media type is in the headers.
          *
-         * @return ASCII
+         * @return the text, to be written in UTF-8
          */
         String body();
     }
@@ -48,7 +48,7 @@ public sealed interface Outcome {
      * The limit is used up: 429.
      *
      * @param headers of the whole response
-     * @param body of the response, ASCII
+     * @param body of the response
      */
     record Denied(Map<String, String> headers, String body) implements Refusal {
         /** Copies the headers. */
@@ -66,7 +66,7 @@ public sealed interface Outcome {
      * The store cannot decide and the fail mode says to refuse, or the server has too much to do: 503.
      *
      * @param headers of the whole response
-     * @param body of the response, ASCII
+     * @param body of the response
      */
     record Unavailable(Map<String, String> headers, String body) implements Refusal {
         /** Copies the headers. */
@@ -86,7 +86,13 @@ public sealed interface Outcome {
             if (retryAfter.isZero() || retryAfter.isNegative()) {
                 throw new IllegalArgumentException("retryAfter must be more than zero, was " + retryAfter);
             }
-            return Admission.unavailable("The server has as much to do as it can.", retryAfter);
+            long seconds = RateLimitHeaders.seconds(retryAfter);
+            Map<String, String> fields = new LinkedHashMap<>();
+            fields.put(RateLimitHeaders.RETRY_AFTER, Long.toString(seconds));
+            fields.put("Content-Type", Problem.MEDIA_TYPE);
+            fields.put("Cache-Control", "no-store");
+            return new Unavailable(
+                    fields, Problem.temporarilyReduced("The server has as much to do as it can.", seconds));
         }
 
         @Override

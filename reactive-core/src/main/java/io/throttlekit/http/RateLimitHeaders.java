@@ -3,14 +3,18 @@ package io.throttlekit.http;
 import io.throttlekit.Decision;
 import io.throttlekit.Strategy;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
+import java.util.Set;
 
 /**
- * Writes the decisions of one limit as response header fields.
+ * Writes the decisions of limits as response header fields.
  *
  * <p>Times are seconds from the decision, by the clock of the store that decided, rounded up: whoever waits
  * that long has waited long enough, and a server whose clock is wrong tells no one a wrong time.
@@ -29,64 +33,119 @@ public final class RateLimitHeaders {
     /** The field that tells a denied client how long to wait. */
     public static final String RETRY_AFTER = "Retry-After";
 
-    /** Which text defines the fields. They have changed from draft to draft, so a version is chosen by name. */
-    public enum Format {
-        /** {@code RateLimit: "name";r=42;t=35} and {@code RateLimit-Policy: "name";q=100;w=60}. */
-        DRAFT_11
+    /**
+     * Fields that belong together. The structured ones have changed from draft to draft, so a version of them is
+     * chosen by name.
+     */
+    public enum Family {
+        /**
+         * {@code RateLimit-Policy: "name";q=100;w=60} and {@code RateLimit: "name";r=42;t=35}, as in draft 11;
+         * several limits are one list.
+         */
+        STRUCTURED_DRAFT_11,
+        /** {@code RateLimit-Limit}, {@code -Remaining} and {@code -Reset} in seconds from now, of the tightest limit. */
+        RATE_LIMIT_TRIPLE,
+        /**
+         * {@code X-RateLimit-Limit}, {@code -Remaining} and {@code -Reset} in seconds of the epoch, of the tightest
+         * limit.
+         */
+        X_RATE_LIMIT_TRIPLE
     }
 
     /** The largest integer a structured field can carry: 15 digits. */
     private static final long MAX_INTEGER = 999_999_999_999_999L;
 
-    private final String name;
-    private final String policy;
+    /** A denial is tighter than any allow; then what has less left, and of these what takes longer to come back. */
+    private static final Comparator<Decision> TIGHTEST_FIRST = Comparator.comparing(
+                    (Decision decision) -> decision.allowed())
+            .thenComparingLong(Decision::remaining)
+            .thenComparing(Comparator.comparingLong(RateLimitHeaders::resetMs).reversed());
 
-    private RateLimitHeaders(String name, String policy) {
-        this.name = name;
-        this.policy = policy;
+    private final Set<Family> families;
+
+    private RateLimitHeaders(Set<Family> families) {
+        this.families = families;
     }
 
     /**
-     * The headers of a limit.
+     * Headers of some families.
      *
-     * @param format how they are written
-     * @param policy the limit's name in them: printable ASCII, at least one character
-     * @param strategy what decides; one without a constant window is written without {@code w}
+     * @param families any of them; none for {@code Retry-After} alone
      * @return the writer
-     * @throws IllegalArgumentException if the name cannot be written
      */
-    public static RateLimitHeaders of(Format format, String policy, Strategy<?> strategy) {
-        Objects.requireNonNull(format, "format");
-        String name = quoted(policy);
-        StringBuilder item = new StringBuilder(name).append(";q=").append(integer(strategy.limit()));
-        Duration window = strategy.window();
-        if (window != null) {
-            item.append(";w=").append(integer(seconds(window)));
-        }
-        return new RateLimitHeaders(name, item.toString());
+    public static RateLimitHeaders of(Family... families) {
+        Set<Family> set = EnumSet.noneOf(Family.class);
+        set.addAll(Arrays.asList(families));
+        return new RateLimitHeaders(set);
     }
 
     /**
-     * The fields that describe a decision: {@code RateLimit-Policy}, {@code RateLimit}, and {@code Retry-After}
-     * on a denial that time can heal.
+     * The fields that describe decisions: those of each family, and {@code Retry-After} on a denial that time
+     * can heal.
      *
-     * @param decision the decision
-     * @return names and values, in this order; the caller's own
+     * @param reports the limits of one request and what they decided, in order; none makes no fields
+     * @return names and values, in order; the caller's own
      */
-    public Map<String, String> of(Decision decision) {
-        OptionalLong retryAfter = retryAfterSeconds(decision);
-        long reset = ceilSeconds(Math.max(0, decision.resetAtMs() - decision.decidedAtMs()));
-        if (retryAfter.isPresent()) {
-            // The whole limit may come back much later than the units this request waits for.
-            reset = Math.min(reset, retryAfter.getAsLong());
-        }
+    public Map<String, String> of(List<Report> reports) {
         Map<String, String> fields = new LinkedHashMap<>();
-        fields.put(RATE_LIMIT_POLICY, policy);
-        fields.put(RATE_LIMIT, name + ";r=" + integer(decision.remaining()) + ";t=" + integer(reset));
+        if (reports.isEmpty()) {
+            return fields;
+        }
+        if (families.contains(Family.STRUCTURED_DRAFT_11)) {
+            addLists(fields, reports);
+        }
+        if (families.contains(Family.RATE_LIMIT_TRIPLE) || families.contains(Family.X_RATE_LIMIT_TRIPLE)) {
+            addTriples(fields, tightest(reports));
+        }
+        OptionalLong retryAfter = retryAfterSeconds(reports);
         if (retryAfter.isPresent()) {
             fields.put(RETRY_AFTER, Long.toString(retryAfter.getAsLong()));
         }
         return fields;
+    }
+
+    private static void addLists(Map<String, String> fields, List<Report> reports) {
+        StringBuilder policies = new StringBuilder();
+        StringBuilder limits = new StringBuilder();
+        String separator = "";
+        for (Report report : reports) {
+            Decision decision = report.decision;
+            policies.append(separator).append(report.policy.item);
+            limits.append(separator)
+                    .append(report.policy.quoted)
+                    .append(";r=")
+                    .append(integer(decision.remaining()))
+                    .append(";t=")
+                    .append(integer(resetSeconds(decision)));
+            separator = ", ";
+        }
+        fields.put(RATE_LIMIT_POLICY, policies.toString());
+        fields.put(RATE_LIMIT, limits.toString());
+    }
+
+    private void addTriples(Map<String, String> fields, Decision tightest) {
+        String limit = Long.toString(tightest.limit());
+        String remaining = Long.toString(tightest.remaining());
+        if (families.contains(Family.RATE_LIMIT_TRIPLE)) {
+            fields.put("RateLimit-Limit", limit);
+            fields.put("RateLimit-Remaining", remaining);
+            fields.put("RateLimit-Reset", Long.toString(resetSeconds(tightest)));
+        }
+        if (families.contains(Family.X_RATE_LIMIT_TRIPLE)) {
+            fields.put("X-RateLimit-Limit", limit);
+            fields.put("X-RateLimit-Remaining", remaining);
+            fields.put("X-RateLimit-Reset", Long.toString(ceilSeconds(tightest.decidedAtMs() + resetMs(tightest))));
+        }
+    }
+
+    private static Decision tightest(List<Report> reports) {
+        Decision tightest = reports.get(0).decision;
+        for (Report report : reports) {
+            if (TIGHTEST_FIRST.compare(report.decision, tightest) < 0) {
+                tightest = report.decision;
+            }
+        }
+        return tightest;
     }
 
     /**
@@ -101,10 +160,46 @@ public final class RateLimitHeaders {
                 : OptionalLong.of(Math.max(1, ceilSeconds(decision.retryAfterMs())));
     }
 
+    /**
+     * Whether a field is a list, to which several admissions of one request each add a line. Of the other fields
+     * the last one written counts.
+     *
+     * @param name of the field, as it is written here
+     * @return true for the structured fields
+     */
+    public static boolean isList(String name) {
+        return name.equals(RATE_LIMIT) || name.equals(RATE_LIMIT_POLICY);
+    }
+
+    /** The longest wait of the denials; empty when one of them can never be healed. */
+    static OptionalLong retryAfterSeconds(List<Report> reports) {
+        long longest = 0;
+        for (Report report : reports) {
+            if (!report.decision.allowed()) {
+                OptionalLong one = retryAfterSeconds(report.decision);
+                if (one.isEmpty()) {
+                    return one;
+                }
+                longest = Math.max(longest, one.getAsLong());
+            }
+        }
+        return longest == 0 ? OptionalLong.empty() : OptionalLong.of(longest);
+    }
+
     /** Whole seconds, rounded up, at least 1. */
     static long seconds(Duration duration) {
         long whole = duration.getSeconds();
         return Math.max(1, duration.getNano() > 0 && whole < Long.MAX_VALUE ? whole + 1 : whole);
+    }
+
+    private static long resetSeconds(Decision decision) {
+        return ceilSeconds(resetMs(decision));
+    }
+
+    /** The whole limit may come back much later than the units a denied request waits for: the earlier counts. */
+    private static long resetMs(Decision decision) {
+        long reset = Math.max(0, decision.resetAtMs() - decision.decidedAtMs());
+        return decision.allowed() || decision.exceedsLimit() ? reset : Math.min(reset, decision.retryAfterMs());
     }
 
     private static long ceilSeconds(long ms) {
@@ -115,23 +210,82 @@ public final class RateLimitHeaders {
         return Math.min(value, MAX_INTEGER);
     }
 
-    /** A structured field's String: printable ASCII in quotes, with the quote and the backslash escaped. */
-    private static String quoted(@Nullable String text) {
-        if (text == null || text.isEmpty()) {
-            throw new IllegalArgumentException("policy must have at least one character");
+    /** A limit's name and quota, as they are written. */
+    public static final class Policy {
+        private final String name;
+        private final String quoted;
+        private final String item;
+
+        private Policy(String name, String quoted, String item) {
+            this.name = name;
+            this.quoted = quoted;
+            this.item = item;
         }
-        StringBuilder quoted = new StringBuilder("\"");
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (c < ' ' || c > '~') {
-                throw new IllegalArgumentException(
-                        "policy must be printable ASCII, has U+" + String.format("%04X", (int) c) + " at index " + i);
+
+        /**
+         * The policy of a limit.
+         *
+         * @param name of the limit: printable ASCII, at least one character
+         * @param strategy what decides; one without a constant window is written without {@code w}
+         * @return the policy
+         * @throws IllegalArgumentException if the name cannot be written
+         */
+        public static Policy of(String name, Strategy<?> strategy) {
+            String quoted = quoted(name);
+            StringBuilder item = new StringBuilder(quoted).append(";q=").append(integer(strategy.limit()));
+            Duration window = strategy.window();
+            if (window != null) {
+                item.append(";w=").append(integer(seconds(window)));
             }
-            if (c == '"' || c == '\\') {
-                quoted.append('\\');
-            }
-            quoted.append(c);
+            return new Policy(name, quoted, item.toString());
         }
-        return quoted.append('"').toString();
+
+        /**
+         * The limit's name.
+         *
+         * @return as it was given
+         */
+        public String name() {
+            return name;
+        }
+
+        /** A structured field's String: printable ASCII in quotes, with the quote and the backslash escaped. */
+        static String quoted(String text) {
+            if (text.isEmpty()) {
+                throw new IllegalArgumentException("policy must have at least one character");
+            }
+            StringBuilder quoted = new StringBuilder("\"");
+            for (int i = 0; i < text.length(); i++) {
+                char c = text.charAt(i);
+                if (c < ' ' || c > '~') {
+                    throw new IllegalArgumentException("policy must be printable ASCII, has U+"
+                            + String.format("%04X", (int) c) + " at index " + i);
+                }
+                if (c == '"' || c == '\\') {
+                    quoted.append('\\');
+                }
+                quoted.append(c);
+            }
+            return quoted.append('"').toString();
+        }
+
+        @Override
+        public String toString() {
+            return item;
+        }
+    }
+
+    /**
+     * What one limit decided.
+     *
+     * @param policy of the limit
+     * @param decision of the limit
+     */
+    public record Report(Policy policy, Decision decision) {
+        /** Checks that both are there. */
+        public Report {
+            Objects.requireNonNull(policy, "policy");
+            Objects.requireNonNull(decision, "decision");
+        }
     }
 }

@@ -2,7 +2,9 @@ package io.throttlekit.vertx;
 
 import io.throttlekit.http.Admission;
 import io.throttlekit.http.Outcome;
+import io.throttlekit.http.RateLimitHeaders;
 import io.vertx.core.Context;
+import io.vertx.core.MultiMap;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.RoutingContext;
@@ -33,7 +35,7 @@ final class Passage extends BaseSubscriber<Outcome> {
     }
 
     void through(Admission<RoutingContext> admission) {
-        admission.admit(routing).subscribe(this);
+        admission.admit(routing, new RoutingHead(routing.request())).subscribe(this);
         inTheCall = false;
         if (atOnce != null) {
             atOnce.run();
@@ -92,15 +94,26 @@ final class Passage extends BaseSubscriber<Outcome> {
         if (outcome instanceof Outcome.Refusal refusal) {
             refuse(routing, refusal);
         } else {
-            // Added and not set: several limits on one request make a list of several lines.
-            outcome.headers().forEach(routing.response().headers()::add);
+            put(outcome, routing.response());
             routing.next();
         }
     }
 
+    private static void put(Outcome outcome, HttpServerResponse response) {
+        MultiMap headers = response.headers();
+        outcome.headers().forEach((name, value) -> {
+            // The limits of several handlers make a list of several lines.
+            if (RateLimitHeaders.isList(name)) {
+                headers.add(name, value);
+            } else {
+                headers.set(name, value);
+            }
+        });
+    }
+
     static void refuse(RoutingContext routing, Outcome.Refusal refusal) {
         HttpServerResponse response = routing.response();
-        refusal.headers().forEach(response.headers()::set);
+        put(refusal, response);
         response.setStatusCode(refusal.status()).end(refusal.body());
     }
 }

@@ -2,12 +2,12 @@ package io.throttlekit.webflux;
 
 import io.throttlekit.http.Admission;
 import io.throttlekit.http.Outcome;
+import io.throttlekit.http.RateLimitHeaders;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Objects;
 import org.springframework.core.Ordered;
 import org.springframework.core.io.buffer.DataBuffer;
-import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
@@ -82,7 +82,7 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
         return Mono.defer(() -> {
             Thread here = Thread.currentThread();
             return admission
-                    .admit(exchange)
+                    .admit(exchange, new ExchangeHead(exchange.getRequest()))
                     .onErrorResume(error -> backFrom(here, exchange, Mono.error(error)))
                     .flatMap(outcome -> backFrom(here, exchange, Mono.defer(() -> act(outcome, exchange, chain))));
         });
@@ -105,8 +105,14 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
         if (fields.isEmpty()) {
             return;
         }
-        // Added and not set: several limits on one request make a list of several lines.
-        response.beforeCommit(() -> Mono.fromRunnable(() -> fields.forEach(response.getHeaders()::add)));
+        response.beforeCommit(() -> Mono.fromRunnable(() -> fields.forEach((name, value) -> {
+            // The limits of several filters make a list of several lines.
+            if (RateLimitHeaders.isList(name)) {
+                response.getHeaders().add(name, value);
+            } else {
+                response.getHeaders().set(name, value);
+            }
+        })));
     }
 
     static Mono<Void> refuse(Outcome.Refusal refusal, ServerHttpResponse response) {
@@ -114,10 +120,10 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
             // Something has answered already; what is on the wire cannot be taken back.
             return Mono.empty();
         }
-        byte[] body = refusal.body().getBytes(StandardCharsets.US_ASCII);
-        HttpHeaders headers = response.getHeaders();
-        refusal.headers().forEach(headers::set);
-        headers.setContentLength(body.length);
+        byte[] body = refusal.body().getBytes(StandardCharsets.UTF_8);
+        response.getHeaders().setContentLength(body.length);
+        // After those of the filters in front, which are written at the commit, too: the last word is the refusal's.
+        addHeaders(refusal.headers(), response);
         DataBuffer buffer = response.bufferFactory().wrap(body);
         return response.writeWith(Mono.just(buffer));
     }

@@ -11,6 +11,8 @@ import io.throttlekit.StoreUnavailableException;
 import io.throttlekit.StoreUnavailableException.Reason;
 import io.throttlekit.conformance.GatedStore;
 import io.throttlekit.http.Admission;
+import io.throttlekit.http.MissingKey;
+import io.throttlekit.http.RateLimitHeaders;
 import io.throttlekit.limiter.Limiter;
 import io.throttlekit.store.MemoryStore;
 import io.throttlekit.strategy.FixedWindow;
@@ -20,6 +22,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -33,12 +36,14 @@ import org.springframework.http.HttpStatus;
 import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
 import org.springframework.mock.web.server.MockServerWebExchange;
 import org.springframework.web.reactive.function.BodyExtractors;
+import org.springframework.web.reactive.function.client.WebClient;
 import org.springframework.web.reactive.function.server.RouterFunction;
 import org.springframework.web.reactive.function.server.ServerRequest;
 import org.springframework.web.reactive.function.server.ServerResponse;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebExceptionHandler;
 import org.springframework.web.server.WebFilter;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -297,6 +302,105 @@ class RateLimitWebFilterTest {
         }
 
         assertThat(cancelled.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(handled).hasValue(0);
+    }
+
+    @Test
+    void hasTheLastWordBehindAnotherLimit() throws Exception {
+        RateLimitHeaders triple = RateLimitHeaders.of(RateLimitHeaders.Family.RATE_LIMIT_TRIPLE);
+        server = TestServer.start(
+                routes(),
+                noteError,
+                RateLimitWebFilter.of(over(memory).headers(triple).build()),
+                RateLimitWebFilter.of(over(MemoryStore.create())
+                        .headers(triple)
+                        .cost(exchange -> 3)
+                        .build()));
+
+        HttpResponse<String> denied = server.get("/");
+
+        assertThat(denied.statusCode()).isEqualTo(429);
+        assertThat(denied.headers().allValues("RateLimit-Remaining")).containsExactly("2");
+    }
+
+    @Test
+    void answersToSpringsOwnClient() {
+        TestServer server = serve(over(late));
+        WebClient client = WebClient.create("http://127.0.0.1:" + server.port());
+
+        List<Integer> statuses = Flux.range(0, 3)
+                .concatMap(i -> client.get()
+                        .uri("/")
+                        .exchangeToMono(response -> response.releaseBody()
+                                .thenReturn(response.statusCode().value())))
+                .collectList()
+                .block(Duration.ofSeconds(10));
+
+        assertThat(statuses).containsExactly(200, 200, 429);
+    }
+
+    @Test
+    void runsTheChainOnceHoweverTheCheckEnds() {
+        List<Admission.Builder<ServerWebExchange>> passes = List.of(
+                over(memory),
+                over(late),
+                over(new GatedStore(memory, DOWN)).failMode(FailMode.OPEN),
+                over(memory).key(exchange -> null).onMissingKey(MissingKey.unlimited()),
+                over(memory).keyMono(exchange -> Mono.empty()).onMissingKey(MissingKey.unlimited()),
+                over(memory).skip(exchange -> true),
+                over(memory).when(exchange -> false));
+
+        for (Admission.Builder<ServerWebExchange> admission : passes) {
+            AtomicInteger runs = new AtomicInteger();
+            MockServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.get("/"));
+
+            Mono<Void> response = RateLimitWebFilter.of(admission.build()).filter(exchange, rest -> {
+                runs.incrementAndGet();
+                return Mono.empty();
+            });
+
+            StepVerifier.create(response).expectComplete().verify(Duration.ofSeconds(5));
+            assertThat(runs).hasValue(1);
+        }
+    }
+
+    @Test
+    void givesAnErrorOfTheChainOn() {
+        AtomicInteger runs = new AtomicInteger();
+        StoreUnavailableException ofTheApplication =
+                new StoreUnavailableException(Reason.DISCONNECTED, false, "another limit, within the chain", null);
+        MockServerWebExchange exchange = MockServerWebExchange.from(MockServerHttpRequest.get("/"));
+
+        Mono<Void> response = RateLimitWebFilter.of(
+                        over(memory).failMode(FailMode.OPEN).build())
+                .filter(exchange, rest -> {
+                    runs.incrementAndGet();
+                    return Mono.error(ofTheApplication);
+                });
+
+        StepVerifier.create(response)
+                .expectErrorSatisfies(error -> assertThat(error).isSameAs(ofTheApplication))
+                .verify(Duration.ofSeconds(5));
+        assertThat(runs).hasValue(1);
+    }
+
+    @Test
+    void leavesACommittedResponseAloneOnARealServer() throws Exception {
+        // Answers before it asks the rest of the chain, whose refusal comes too late then.
+        WebFilter hasty = (exchange, chain) -> {
+            exchange.getResponse().setStatusCode(HttpStatus.ACCEPTED);
+            return exchange.getResponse().setComplete().then(chain.filter(exchange));
+        };
+        server = TestServer.start(
+                routes(),
+                noteError,
+                hasty,
+                RateLimitWebFilter.of(over(late).cost(exchange -> 3).build()));
+
+        HttpResponse<String> response = server.get("/");
+
+        assertThat(response.statusCode()).isEqualTo(202);
+        assertThat(failedOn.get()).isNull();
         assertThat(handled).hasValue(0);
     }
 

@@ -1,0 +1,147 @@
+package io.throttlekit.bench;
+
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpClient;
+import io.vertx.core.http.HttpClientOptions;
+import io.vertx.core.http.HttpMethod;
+import io.vertx.core.http.PoolOptions;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Measures the CPU time per request of the same endpoint with and without a limit in memory: four server
+ * processes, driven in turns from here.
+ */
+public final class BenchMain {
+    private static final int CONNECTIONS = 16;
+    private static final double BAR = 1.05;
+
+    private BenchMain() {}
+
+    /** {@code -Dbench.args} may give a number of rounds and of requests per round. */
+    public static void main(String[] args) throws Exception {
+        String[] more = System.getProperty("bench.args", "").trim().split("\\s+");
+        int rounds = more[0].isEmpty() ? 9 : Integer.parseInt(more[0]);
+        int requests = more.length > 1 ? Integer.parseInt(more[1]) : 40_000;
+        Vertx vertx = Vertx.vertx();
+        Context context = vertx.getOrCreateContext();
+        HttpClient client = vertx.createHttpClient(
+                new HttpClientOptions().setKeepAlive(true), new PoolOptions().setHttp1MaxSize(CONNECTIONS));
+        Map<String, Server> servers = new LinkedHashMap<>();
+        try {
+            for (String kind : new String[] {"webflux", "vertx"}) {
+                servers.put(kind + " bare", Server.start(context, kind, false));
+                servers.put(kind + " limited", Server.start(context, kind, true));
+            }
+            for (Server server : servers.values()) {
+                server.round(client, requests * 3);
+            }
+            for (int i = 0; i < rounds; i++) {
+                for (Server server : servers.values()) {
+                    server.micros.add(server.round(client, requests));
+                }
+            }
+        } finally {
+            servers.values().forEach(server -> server.process.destroy());
+            vertx.close();
+        }
+        report(servers);
+    }
+
+    private static void report(Map<String, Server> servers) {
+        System.out.printf("%n%-18s %14s%n", "server", "CPU us/request");
+        servers.forEach((name, server) -> System.out.printf("%-18s %14.2f%n", name, server.median()));
+        System.out.println();
+        for (String kind : new String[] {"webflux", "vertx"}) {
+            List<Double> bare = servers.get(kind + " bare").micros;
+            List<Double> limited = servers.get(kind + " limited").micros;
+            List<Double> ratios = new ArrayList<>();
+            for (int i = 0; i < bare.size(); i++) {
+                ratios.add(limited.get(i) / bare.get(i));
+            }
+            System.out.printf("%s: limited / bare = %.3f, median of rounds (bar %.2f)%n", kind, median(ratios), BAR);
+        }
+    }
+
+    private static double median(List<Double> values) {
+        List<Double> sorted = values.stream().sorted().toList();
+        return sorted.get(sorted.size() / 2);
+    }
+
+    private record Server(Context context, Process process, int port, List<Double> micros) {
+        static Server start(Context context, String kind, boolean limited) throws IOException {
+            Process process = new ProcessBuilder(
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
+                            "-Xmx256m",
+                            "-XX:+UseSerialGC",
+                            "-classpath",
+                            System.getProperty("java.class.path"),
+                            BenchServer.class.getName(),
+                            kind,
+                            Boolean.toString(limited))
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            BufferedReader out =
+                    new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+            return new Server(context, process, Integer.parseInt(out.readLine().trim()), new ArrayList<>());
+        }
+
+        double round(HttpClient client, int requests) throws Exception {
+            long before = cpu(client);
+            AtomicInteger left = new AtomicInteger(requests);
+            List<Future<Void>> lanes = new ArrayList<>();
+            for (int i = 0; i < CONNECTIONS; i++) {
+                Promise<Void> done = Promise.promise();
+                lanes.add(done.future());
+                onContext(() -> lane(client, left, done));
+            }
+            Future.all(lanes).toCompletionStage().toCompletableFuture().get(10, TimeUnit.MINUTES);
+            return (cpu(client) - before) / 1e3 / requests;
+        }
+
+        private void lane(HttpClient client, AtomicInteger left, Promise<Void> done) {
+            if (left.getAndDecrement() <= 0) {
+                done.complete();
+                return;
+            }
+            get(client, "/").onSuccess(body -> lane(client, left, done)).onFailure(done::tryFail);
+        }
+
+        private long cpu(HttpClient client) throws Exception {
+            Promise<String> answer = Promise.promise();
+            onContext(() -> get(client, "/cpu").onComplete(answer));
+            return Long.parseLong(
+                    answer.future().toCompletionStage().toCompletableFuture().get(1, TimeUnit.MINUTES));
+        }
+
+        /** A response's body is lost to whoever asks for it from another thread than the one it comes on. */
+        private void onContext(Runnable action) {
+            context.runOnContext(ignored -> action.run());
+        }
+
+        private Future<String> get(HttpClient client, String path) {
+            return client.request(HttpMethod.GET, port, "127.0.0.1", path)
+                    .compose(request -> request.send())
+                    .compose(response -> response.statusCode() == 200
+                            ? response.body().map(Object::toString)
+                            : Future.failedFuture("status " + response.statusCode()));
+        }
+
+        double median() {
+            return BenchMain.median(micros);
+        }
+    }
+}
