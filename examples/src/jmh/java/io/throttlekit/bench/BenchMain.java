@@ -1,5 +1,6 @@
 package io.throttlekit.bench;
 
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -35,13 +36,14 @@ public final class BenchMain {
         int rounds = more[0].isEmpty() ? 9 : Integer.parseInt(more[0]);
         int requests = more.length > 1 ? Integer.parseInt(more[1]) : 40_000;
         Vertx vertx = Vertx.vertx();
+        Context context = vertx.getOrCreateContext();
         HttpClient client = vertx.createHttpClient(
                 new HttpClientOptions().setKeepAlive(true), new PoolOptions().setHttp1MaxSize(CONNECTIONS));
         Map<String, Server> servers = new LinkedHashMap<>();
         try {
             for (String kind : new String[] {"webflux", "vertx"}) {
-                servers.put(kind + " bare", Server.start(kind, false));
-                servers.put(kind + " limited", Server.start(kind, true));
+                servers.put(kind + " bare", Server.start(context, kind, false));
+                servers.put(kind + " limited", Server.start(context, kind, true));
             }
             for (Server server : servers.values()) {
                 server.round(client, requests * 3);
@@ -78,8 +80,8 @@ public final class BenchMain {
         return sorted.get(sorted.size() / 2);
     }
 
-    private record Server(Process process, int port, List<Double> micros) {
-        static Server start(String kind, boolean limited) throws IOException {
+    private record Server(Context context, Process process, int port, List<Double> micros) {
+        static Server start(Context context, String kind, boolean limited) throws IOException {
             Process process = new ProcessBuilder(
                             Path.of(System.getProperty("java.home"), "bin", "java")
                                     .toString(),
@@ -94,7 +96,7 @@ public final class BenchMain {
                     .start();
             BufferedReader out =
                     new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-            return new Server(process, Integer.parseInt(out.readLine().trim()), new ArrayList<>());
+            return new Server(context, process, Integer.parseInt(out.readLine().trim()), new ArrayList<>());
         }
 
         double round(HttpClient client, int requests) throws Exception {
@@ -104,7 +106,7 @@ public final class BenchMain {
             for (int i = 0; i < CONNECTIONS; i++) {
                 Promise<Void> done = Promise.promise();
                 lanes.add(done.future());
-                lane(client, left, done);
+                onContext(() -> lane(client, left, done));
             }
             Future.all(lanes).toCompletionStage().toCompletableFuture().get(10, TimeUnit.MINUTES);
             return (cpu(client) - before) / 1e3 / requests;
@@ -119,10 +121,15 @@ public final class BenchMain {
         }
 
         private long cpu(HttpClient client) throws Exception {
-            return Long.parseLong(get(client, "/cpu")
-                    .toCompletionStage()
-                    .toCompletableFuture()
-                    .get(1, TimeUnit.MINUTES));
+            Promise<String> answer = Promise.promise();
+            onContext(() -> get(client, "/cpu").onComplete(answer));
+            return Long.parseLong(
+                    answer.future().toCompletionStage().toCompletableFuture().get(1, TimeUnit.MINUTES));
+        }
+
+        /** A response's body is lost to whoever asks for it from another thread than the one it comes on. */
+        private void onContext(Runnable action) {
+            context.runOnContext(ignored -> action.run());
         }
 
         private Future<String> get(HttpClient client, String path) {

@@ -10,6 +10,7 @@ import io.throttlekit.strategy.Gcra;
 import io.throttlekit.vertx.RateLimitHandler;
 import io.throttlekit.webflux.RateLimitWebFilter;
 import io.vertx.core.Vertx;
+import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import java.lang.management.ManagementFactory;
@@ -56,10 +57,11 @@ final class BenchServer {
         Vertx vertx = Vertx.vertx();
         Router router = Router.router(vertx);
         router.get("/cpu").handler(routing -> routing.end(Long.toString(PROCESS.getProcessCpuTime())));
+        Route route = router.get("/");
         if (limited) {
-            router.get("/").handler(RateLimitHandler.create(BenchServer.<RoutingContext>admission()));
+            route.handler(RateLimitHandler.create(BenchServer.<RoutingContext>admission()));
         }
-        router.get("/").handler(routing -> routing.end("hello"));
+        route.handler(routing -> routing.end("hello"));
         vertx.createHttpServer()
                 .requestHandler(router)
                 .listen(0, "127.0.0.1")

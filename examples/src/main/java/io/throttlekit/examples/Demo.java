@@ -19,7 +19,7 @@ import reactor.netty.DisposableServer;
  *
  * <p>It prints a table of what each limit let through, and the headers of one response of each kind. It exits
  * with 1 if a limit let through more than it may, or clearly less. With {@code -Ddemo.serve} it drives
- * nothing and serves on the ports 8080 and 8081 until it is stopped.
+ * nothing and serves on the ports 8080 and 8081 until it is stopped, with the page of the demo on the first.
  */
 public final class Demo {
     private static final Duration WARM_UP = Duration.ofSeconds(1);
@@ -82,7 +82,8 @@ public final class Demo {
     private int serve() {
         DisposableServer webFlux = WebFluxApp.start(8080, limiters("webflux"));
         vertxServer(8081);
-        System.out.println("Both servers are up until this is stopped. Look at the headers:");
+        System.out.println("Both servers are up until this is stopped. See limiters at work: http://localhost:8080/");
+        System.out.println("Look at the headers:");
         for (int port : new int[] {8080, 8081}) {
             for (DemoLimit limit : DemoLimit.ALL) {
                 System.out.printf("curl -i http://localhost:%d/%-15s # %s%n", port, limit.name(), limit.title());

@@ -3,6 +3,7 @@ package io.throttlekit.examples;
 import static org.springframework.web.reactive.function.server.RequestPredicates.GET;
 
 import io.throttlekit.FailMode;
+import io.throttlekit.examples.page.DemoPage;
 import io.throttlekit.http.Admission;
 import io.throttlekit.limiter.Limiter;
 import io.throttlekit.strategy.Gcra;
@@ -23,7 +24,7 @@ import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * WebFlux with a limit per client: 5 requests per 10 seconds.
+ * WebFlux with a limit per client: 5 requests per 10 seconds. The demo's page is at {@code /}.
  *
  * <p>It prints {@code curl -i http://localhost:8080/hello}. The first five of these in a row are answered with
  * 200, the sixth with 429 and {@code Retry-After: 2}.
@@ -45,16 +46,23 @@ public final class WebFluxApp {
 
     /** Serves one path per limiter, on the given port or on a free one for 0. */
     static DisposableServer start(int port, Map<String, Limiter> limiters) {
+        return start(port, limiters, DemoPage.create());
+    }
+
+    /** Serves the demo's page as well. */
+    static DisposableServer start(int port, Map<String, Limiter> limiters, DemoPage page) {
         Map<String, WebFilter> limits = new TreeMap<>();
         limiters.forEach((name, limiter) -> limits.put("/" + name, limit(name, limiter)));
         WebFilter limitByPath = (exchange, chain) -> {
             WebFilter limit = limits.get(exchange.getRequest().getPath().value());
             return limit == null ? chain.filter(exchange) : limit.filter(exchange, chain);
         };
-        RouterFunction<ServerResponse> routes = RouterFunctions.route(
-                GET("/{name}"), request -> ServerResponse.ok().bodyValue("hello from WebFlux\n"));
-        HandlerStrategies strategies =
-                HandlerStrategies.builder().webFilter(limitByPath).build();
+        RouterFunction<ServerResponse> routes = page.routes()
+                .andRoute(GET("/{name}"), request -> ServerResponse.ok().bodyValue("hello from WebFlux\n"));
+        HandlerStrategies strategies = HandlerStrategies.builder()
+                .webFilter(limitByPath)
+                .webFilter(page.seats())
+                .build();
         return HttpServer.create()
                 .host("127.0.0.1")
                 .port(port)

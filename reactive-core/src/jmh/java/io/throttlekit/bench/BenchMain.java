@@ -78,6 +78,7 @@ public final class BenchMain {
         Flood.run();
         print("one decision", results);
         ratio(results, "gcra", "floor", 1.2);
+        ratio(results, "gcra", "floorWithDecision", 1.2);
         ratio(results, "gcra", "bucket4j", 0.8);
         for (String name : new String[] {"gcraDenied", "tokenBucket", "fixedWindow"}) {
             ratio(results, name, "floor", 2.5);

@@ -6,6 +6,7 @@ import io.github.bucket4j.Bucket;
 import io.github.bucket4j.ConsumptionProbe;
 import io.github.resilience4j.ratelimiter.RateLimiterConfig;
 import io.github.resilience4j.ratelimiter.RateLimiterRegistry;
+import io.throttlekit.Clock;
 import io.throttlekit.Decision;
 import io.throttlekit.Strategy;
 import io.throttlekit.limiter.Limiter;
@@ -50,6 +51,8 @@ public class CoreBench {
     private final String[] keys = new String[100_000];
 
     private final ConcurrentMap<String, AtomicLong> floor = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, AtomicLong> floorOnTheClock = new ConcurrentHashMap<>();
+    private final Clock clock = Clock.system();
     private final Limiter gcra = Limiter.of(GCRA);
     private final Limiter prefixed = Limiter.builder(GCRA).prefix("login").build();
     private final Limiter fraction = Limiter.of(FRACTION);
@@ -93,6 +96,7 @@ public class CoreBench {
             bucket4j.put(keys[i], newBucket(keys[i]));
         }
         floor.put(KEY, new AtomicLong());
+        floorOnTheClock.put(KEY, new AtomicLong());
         bucket4j.put(KEY, newBucket(KEY));
         guava.put(KEY, RateLimiter.create(1e9));
         failsafe.put(KEY, newFailsafe(KEY));
@@ -119,6 +123,32 @@ public class CoreBench {
     @Benchmark
     public long floor() {
         return floor(floor, KEY);
+    }
+
+    /** The floor on a clock that tells the time of day, which a limit that nodes share needs. */
+    @Benchmark
+    public long floorOnTheClock() {
+        return floorOnTheClock(floorOnTheClock, KEY);
+    }
+
+    /** The same, and a Decision is made of it. */
+    @Benchmark
+    public Decision floorWithDecision() {
+        long now = floorOnTheClock(floorOnTheClock, KEY);
+        return Decision.allowedAt(1, LIMIT, now & 1023, now + 1, now);
+    }
+
+    private long floorOnTheClock(ConcurrentMap<String, AtomicLong> map, String key) {
+        AtomicLong cell = map.get(key);
+        if (cell == null) {
+            throw new IllegalStateException();
+        }
+        long now = clock.epochMicros();
+        long before = cell.get();
+        while (!cell.compareAndSet(before, Math.max(before + 1, now))) {
+            before = cell.get();
+        }
+        return now;
     }
 
     @Benchmark

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
@@ -147,12 +148,29 @@ public final class Admission<C> {
             return Mono.just(pass(passed));
         }
         Gate<C> gate = gates.get(at);
-        Mono<Verdict> checked = passed.isEmpty()
-                ? gate.check(request, head, recorder)
-                : Mono.defer(() -> gate.check(request, head, recorder))
-                        .onErrorResume(error -> giveBack(passed).then(Mono.error(error)));
-        return checked.flatMap(verdict -> next(verdict, at, passed, request, head))
-                .switchIfEmpty(Mono.defer(() -> walk(at + 1, passed, request, head)));
+        Mono<Verdict> checked = check(gate, request, head);
+        if (!(checked instanceof Callable<?> known)) {
+            return checked.onErrorResume(error -> giveBack(passed).then(Mono.error(error)))
+                    .flatMap(verdict -> next(verdict, at, passed, request, head))
+                    .switchIfEmpty(Mono.defer(() -> walk(at + 1, passed, request, head)));
+        }
+        Object verdict;
+        try {
+            verdict = known.call();
+        } catch (Exception e) {
+            return giveBack(passed).then(Mono.error(e));
+        }
+        return verdict == null
+                ? walk(at + 1, passed, request, head)
+                : next((Verdict) verdict, at, passed, request, head);
+    }
+
+    private Mono<Verdict> check(Gate<C> gate, C request, RequestHead head) {
+        try {
+            return gate.check(request, head, recorder);
+        } catch (RuntimeException e) {
+            return Mono.error(e);
+        }
     }
 
     private Mono<Outcome> next(Verdict verdict, int at, List<Verdict> passed, C request, RequestHead head) {

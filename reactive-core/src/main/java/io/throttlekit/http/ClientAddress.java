@@ -95,9 +95,35 @@ public final class ClientAddress {
      *     are to have no key
      */
     public @Nullable String of(RequestHead request) {
-        IPAddress peer = parse(request.peer());
+        String literal = request.peer();
+        if (literal != null && hops == 0 && trusted.isEmpty() && isPlainIpv4(literal)) {
+            // What sockets tell most often is the key as it stands, and parsing it costs more than the limit does.
+            return literal;
+        }
+        IPAddress peer = parse(literal);
         IPAddress client = hops > 0 ? nthFromTheRight(peer, request) : firstUntrusted(peer, request);
         return client == null ? unknownPeer : text(client);
+    }
+
+    /** Four numbers to 255, without a zero in front: the only way to write that address. */
+    private static boolean isPlainIpv4(String text) {
+        int length = text.length();
+        int numbers = 0;
+        int at = 0;
+        while (at < length) {
+            int start = at;
+            int number = 0;
+            while (at < length && at - start < 3 && text.charAt(at) >= '0' && text.charAt(at) <= '9') {
+                number = 10 * number + text.charAt(at++) - '0';
+            }
+            boolean plain = at > start && number <= 255 && (at == start + 1 || text.charAt(start) != '0');
+            numbers++;
+            boolean last = at == length;
+            if (!plain || last != (numbers == 4) || (!last && text.charAt(at++) != '.')) {
+                return false;
+            }
+        }
+        return numbers == 4;
     }
 
     private @Nullable IPAddress nthFromTheRight(@Nullable IPAddress peer, RequestHead request) {

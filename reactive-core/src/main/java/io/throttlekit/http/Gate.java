@@ -1,9 +1,11 @@
 package io.throttlekit.http;
 
+import io.throttlekit.Decision;
 import io.throttlekit.StoreUnavailableException;
 import io.throttlekit.Strategy;
 import io.throttlekit.limiter.Limiter;
 import java.time.Duration;
+import java.util.NoSuchElementException;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -11,7 +13,12 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** One limit of an {@link Admission}: finds the key and the cost of a request and has them checked. */
+/**
+ * One limit of an {@link Admission}: finds the key and the cost of a request and has them checked.
+ *
+ * <p>It is asked within the subscription of its request. So what is known at once, as over a store in this process,
+ * is taken here and now, without an operator for each step: that is most of what a limit costs a server.
+ */
 final class Gate<C> {
     private final String name;
     private final Function<? super C, ? extends @Nullable Limiter> limiter;
@@ -52,7 +59,7 @@ final class Gate<C> {
         return dryRun;
     }
 
-    /** Emits what became of the request here; empty when this limit does not apply to it. */
+    /** Emits what became of the request here; empty when this limit does not apply to it. To be subscribed to once. */
     Mono<Verdict> check(C request, RequestHead head, Recorder recorder) {
         if (!when.test(request)) {
             return Mono.empty();
@@ -61,25 +68,61 @@ final class Gate<C> {
         if (chosen == null) {
             return Mono.empty();
         }
-        Mono<String> hashed =
-                hash == null ? keyOf(request, head) : keyOf(request, head).map(hash::of);
+        Mono<String> found = keyOf(request, head);
+        if (!(found instanceof Callable<?> known)) {
+            return found.flatMap(text -> weigh(chosen, text, request, recorder));
+        }
+        Object text;
+        try {
+            text = known.call();
+        } catch (Exception e) {
+            return Mono.error(e);
+        }
+        return text == null ? Mono.empty() : weigh(chosen, text.toString(), request, recorder);
+    }
+
+    private Mono<Verdict> weigh(Limiter chosen, String text, C request, Recorder recorder) {
+        String hashed = hash == null ? text : hash.of(text);
         return cost == null
-                ? hashed.flatMap(text -> charge(chosen, text, 1, recorder))
-                : hashed.flatMap(text -> costOf(cost, request).flatMap(units -> charge(chosen, text, units, recorder)));
+                ? charge(chosen, hashed, 1, recorder)
+                : costOf(cost, request).flatMap(units -> charge(chosen, hashed, units, recorder));
     }
 
     private Mono<Verdict> charge(Limiter chosen, String text, long cost, Recorder recorder) {
         long start = recorder.now();
-        return chosen.check(text, cost)
-                .map(decision -> {
-                    recorder.decided(name, decision, !dryRun, start);
-                    return Verdict.decided(this, chosen, text, policy(chosen.strategy()), decision);
-                })
-                .onErrorResume(StoreUnavailableException.class, outage -> {
-                    recorder.undecided(name, outage, start);
-                    return Mono.just(Verdict.undecided(this, chosen, text));
-                })
-                .single();
+        Mono<Decision> check = chosen.check(text, cost);
+        return check instanceof Callable<?> known
+                ? chargeAtOnce(known, chosen, text, recorder, start)
+                : check.map(decision -> decided(decision, chosen, text, recorder, start))
+                        .onErrorResume(
+                                StoreUnavailableException.class,
+                                outage -> Mono.just(undecided(outage, chosen, text, recorder, start)))
+                        .single();
+    }
+
+    private Mono<Verdict> chargeAtOnce(Callable<?> known, Limiter chosen, String text, Recorder recorder, long start) {
+        Object decision;
+        try {
+            decision = known.call();
+        } catch (StoreUnavailableException outage) {
+            return Mono.just(undecided(outage, chosen, text, recorder, start));
+        } catch (Exception e) {
+            return Mono.error(e);
+        }
+        return decision == null
+                ? Mono.error(new NoSuchElementException("the store answered nothing"))
+                : Mono.just(decided((Decision) decision, chosen, text, recorder, start));
+    }
+
+    private Verdict decided(Decision decision, Limiter chosen, String text, Recorder recorder, long start) {
+        recorder.decided(name, decision, !dryRun, start);
+        return Verdict.decided(this, chosen, text, policy(chosen.strategy()), decision);
+    }
+
+    private Verdict undecided(
+            StoreUnavailableException outage, Limiter chosen, String text, Recorder recorder, long start) {
+        recorder.undecided(name, outage, start);
+        return Verdict.undecided(this, chosen, text);
     }
 
     private RateLimitHeaders.Policy policy(Strategy<?> strategy) {

@@ -47,6 +47,36 @@ class ClientAddressTest {
         assertThat(address).isEqualTo(key);
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "9.9.9.256",
+                "9.9.9",
+                "9.9.9.9.",
+                "9.9.9.9.9",
+                ".9.9.9",
+                "9..9.9",
+                "9.9.9.1234",
+                "9.9.9.x",
+                "",
+                "."
+            })
+    void takesNoOtherTextForAnAddress(String peer) {
+        assertThat(ClientAddress.ofPeer().of(Heads.from(peer))).isEqualTo("unknown");
+    }
+
+    @Test
+    void takesEachIpv4AddressForItselfWithAndWithoutTrust() {
+        Random random = new Random(8);
+        for (int i = 0; i < 1_000; i++) {
+            String peer = random.nextInt(256) + "." + random.nextInt(256) + "." + random.nextInt(256) + "."
+                    + random.nextInt(256);
+
+            assertThat(ClientAddress.ofPeer().of(Heads.from(peer))).isEqualTo(peer);
+            assertThat(BEHIND_TEN.of(Heads.from(peer))).isEqualTo(peer);
+        }
+    }
+
     @Test
     void believesNoHeaderWithoutTrust() {
         Heads request =

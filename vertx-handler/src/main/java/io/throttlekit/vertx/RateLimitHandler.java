@@ -18,7 +18,8 @@ import io.vertx.ext.web.handler.SecurityPolicyHandler;
  *
  * <p>A check that answers at once costs the request nothing. A check that takes longer pauses the request, so
  * that no part of its body is lost, and goes on on the request's own context, where it resumes what it paused.
- * A request that ended before is left as it is. A client that leaves cancels the check; a response that
+ * A request that ended before is left as it is. Vert.x does not tell whether a request is paused already: a
+ * handler in front that paused it has to resume it before it goes on, as those of Vert.x Web do. A client that leaves cancels the check; a response that
  * somebody else ended meanwhile, such as a timeout handler, stays theirs. An error, as of the key function,
  * fails the routing context.
  *
