@@ -30,7 +30,7 @@ public final class Overload {
     private static final int CLIENTS = 64;
     private static final Duration SERVICE = Duration.ofMillis(80);
     private static final Duration BACK_OFF = Duration.ofMillis(300);
-    private static final Duration WARM_UP = Duration.ofSeconds(4);
+    private static final Duration WARM_UP = Duration.ofSeconds(8);
     private static final Duration MEASURED = Duration.ofSeconds(4);
 
     /** Answers a request at a path with its status. */
@@ -91,7 +91,7 @@ public final class Overload {
         return AdaptiveConcurrency.gradient2().minLimit(limit).maxLimit(limit).build();
     }
 
-    /** Runs all paths at once and returns what was served on each after the warm-up. */
+    /** Runs all paths at once and returns what was served on each after the warm-up, in which a cold JVM is slow for all. */
     public static Map<String, Served> run(Iterable<String> paths, Client client) {
         Map<String, Served> results = new TreeMap<>();
         long start = System.nanoTime();
