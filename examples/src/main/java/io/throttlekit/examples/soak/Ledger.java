@@ -25,6 +25,7 @@ final class Ledger implements DecisionListener {
     private final Pauses pauses;
     private final Map<String, ? extends Bound> bounds;
     private final Consumer<String> violations;
+    private volatile boolean warm;
 
     Ledger(
             String store,
@@ -37,6 +38,12 @@ final class Ledger implements DecisionListener {
         this.pauses = pauses;
         this.bounds = bounds;
         this.violations = violations;
+    }
+
+    /** From now on answers have to come in time; what a cold JVM needs to load its classes is not the store's. */
+    void warm() {
+        slowestNanos.set(0);
+        warm = true;
     }
 
     @Override
@@ -59,7 +66,7 @@ final class Ledger implements DecisionListener {
     private void inTime(String policy, Duration latency) {
         long nanos = latency.toNanos();
         slowestNanos.accumulateAndGet(nanos, Math::max);
-        if (nanos > deadlineNanos + GRACE_NANOS && nanos > deadlineNanos + GRACE_NANOS + pauses.within(nanos)) {
+        if (warm && nanos > deadlineNanos + GRACE_NANOS && nanos > deadlineNanos + GRACE_NANOS + pauses.within(nanos)) {
             violations.accept(store + ", " + policy + ": answered after " + latency.toMillis() + " ms");
         }
     }

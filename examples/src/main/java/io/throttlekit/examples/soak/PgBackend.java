@@ -17,7 +17,10 @@ import java.util.Map;
 final class PgBackend implements Backend {
     private static final Duration DEADLINE = Duration.ofMillis(500);
     private static final String OTHERS =
-            " FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+            " FROM pg_stat_activity a WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    /** One more sweeps, which may come later than the others; it holds a lock that says so. */
+    private static final String NOT_SWEEPING =
+            " AND NOT EXISTS (SELECT FROM pg_locks l WHERE l.pid = a.pid AND l.locktype = 'advisory')";
 
     private final PostgresServer server =
             PostgresServers.own(Map.of("fsync", "on", "synchronous_commit", "on", "client_min_messages", "warning"));
@@ -81,7 +84,7 @@ final class PgBackend implements Backend {
 
     @Override
     public long connections() {
-        return server.number(database, "SELECT count(*)" + OTHERS);
+        return server.number(database, "SELECT count(*)" + OTHERS + NOT_SWEEPING);
     }
 
     @Override

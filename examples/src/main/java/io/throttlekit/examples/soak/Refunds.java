@@ -8,11 +8,14 @@ import io.throttlekit.strategy.FixedWindow;
 import java.time.Duration;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /** Takes and gives back on one key all the time, and compares its own account with the store's in the end. */
 final class Refunds {
     private static final String KEY = "account";
+    private static final int KEYS = 64;
     private static final long LIMIT = 1_000_000_000;
 
     private final String store;
@@ -30,6 +33,20 @@ final class Refunds {
                 .prefix("refunds")
                 .build();
         this.violations = violations;
+    }
+
+    /** Waits until the store decides. */
+    void awaitStore() {
+        limiter.peek(KEY)
+                .retryWhen(Retry.fixedDelay(300, Duration.ofMillis(100)))
+                .block();
+    }
+
+    /** Asks for many keys, so that every connection there may be is there. */
+    void spread() {
+        Flux.range(0, KEYS)
+                .flatMap(i -> limiter.peek("key" + i).onErrorComplete())
+                .blockLast(Duration.ofSeconds(10));
     }
 
     /** Takes one and gives it back. */

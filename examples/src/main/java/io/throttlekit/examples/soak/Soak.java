@@ -32,7 +32,9 @@ import reactor.core.publisher.Sinks;
  * It prints each fault, what was wrong, and one line of figures, and exits with 1 if something was wrong.
  */
 public final class Soak {
-    private static final Duration WARM_UP = Duration.ofSeconds(4);
+    /** Before and after each fault has been met once without being judged: what follows one is cold code too. */
+    private static final Duration WARM_UP = Duration.ofSeconds(3);
+
     private static final Duration BETWEEN_FAULTS = Duration.ofSeconds(2);
     private static final Duration BETWEEN_REFUNDS = Duration.ofMillis(20);
     private static final Duration QUIET = Duration.ofSeconds(30);
@@ -105,8 +107,15 @@ public final class Soak {
         Sinks.Empty<Void> end = Sinks.empty();
         Mono<Void> load = load(sites, visitors, refunds, end.asMono()).cache();
         load.subscribe();
+        refunds.forEach(Refunds::awaitStore);
+        Backend.pause(WARM_UP);
+        for (Backend backend : backends) {
+            backend.faults().forEach(fault -> fault.strike().run());
+        }
         Backend.pause(WARM_UP);
 
+        refunds.forEach(Refunds::spread);
+        ledgers.values().forEach(Ledger::warm);
         Traces before = Traces.now(backends);
         strike(backends);
         end.tryEmitEmpty();
