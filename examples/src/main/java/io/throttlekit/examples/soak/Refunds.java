@@ -63,7 +63,7 @@ final class Refunds {
                 .doOnNext(changed -> {
                     refunds.increment();
                     if (!changed) {
-                        violations.accept(store + ": a refund was turned down");
+                        violations.accept(store + ": a refund was turned down of " + decision);
                     }
                 })
                 .doOnError(error -> unknown(error, maybeRefunds))
