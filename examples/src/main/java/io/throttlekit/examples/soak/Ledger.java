@@ -25,7 +25,6 @@ final class Ledger implements DecisionListener {
     private final Pauses pauses;
     private final Map<String, ? extends Bound> bounds;
     private final Consumer<String> violations;
-    private volatile boolean warm;
 
     Ledger(
             String store,
@@ -40,10 +39,9 @@ final class Ledger implements DecisionListener {
         this.violations = violations;
     }
 
-    /** From now on answers have to come in time; what a cold JVM needs to load its classes is not the store's. */
+    /** Forgets how slow it was while the JVM was cold. */
     void warm() {
         slowestNanos.set(0);
-        warm = true;
     }
 
     @Override
@@ -66,7 +64,7 @@ final class Ledger implements DecisionListener {
     private void inTime(String policy, Duration latency) {
         long nanos = latency.toNanos();
         slowestNanos.accumulateAndGet(nanos, Math::max);
-        if (warm && nanos > deadlineNanos + GRACE_NANOS && nanos > deadlineNanos + GRACE_NANOS + pauses.within(nanos)) {
+        if (nanos > deadlineNanos + GRACE_NANOS && nanos > deadlineNanos + GRACE_NANOS + pauses.within(nanos)) {
             violations.accept(store + ", " + policy + ": answered after " + latency.toMillis() + " ms");
         }
     }

@@ -6,6 +6,8 @@ import io.vertx.core.net.NetClient;
 import io.vertx.core.net.NetServer;
 import io.vertx.core.net.NetSocket;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.concurrent.ExecutionException;
 
 /** A TCP proxy that can hold back what it carries, in both directions and in order. */
@@ -56,22 +58,21 @@ final class SlowLine {
     /** One direction of one connection. Runs on the connection's event loop. */
     private final class Pipe {
         private final NetSocket to;
-        private long lastMillis;
+        private final Queue<Buffer> held = new ArrayDeque<>();
 
         Pipe(NetSocket to) {
             this.to = to;
         }
 
         void carry(Buffer bytes) {
-            long now = System.nanoTime() / 1_000_000;
-            long due = Math.max(lastMillis, now + delayMillis);
-            if (due <= now) {
+            long delay = delayMillis;
+            if (delay == 0 && held.isEmpty()) {
                 to.write(bytes);
                 return;
             }
-            // One millisecond apart, so that timers keep the order.
-            lastMillis = due + 1;
-            vertx.setTimer(due - now, over -> to.write(bytes));
+            // Whichever timer comes first carries what was first.
+            held.add(bytes);
+            vertx.setTimer(Math.max(1, delay), over -> to.write(held.remove()));
         }
     }
 }

@@ -12,7 +12,7 @@ import reactor.netty.resources.ConnectionProvider;
 
 /** Clients that ask at a steady rate, of whom a few do not wait for the answer. */
 final class Visitors implements AutoCloseable {
-    private static final Duration BETWEEN = Duration.ofMillis(20);
+    private static final Duration BETWEEN = Duration.ofMillis(40);
     private static final Duration TOO_LONG = Duration.ofSeconds(10);
     private static final int AT_ONCE = 128;
     private static final int ONE_IN = 20;
