@@ -105,11 +105,6 @@ abstract class Bucket4j implements Library {
         }
 
         @Override
-        public int callers() {
-            return 4;
-        }
-
-        @Override
         public boolean shared() {
             return true;
         }
@@ -170,11 +165,6 @@ abstract class Bucket4j implements Library {
         @Override
         public String name() {
             return "Bucket4j, PostgreSQL";
-        }
-
-        @Override
-        public int callers() {
-            return 8;
         }
 
         @Override

@@ -15,7 +15,7 @@ final class Bursts {
         noBurst(subject);
         for (int limit : new int[] {7, 27, 97, 1000}) {
             // Away from the ends of windows.
-            Subject.sleepIntoSecond(Duration.ZERO, 200);
+            Subject.awayFromSeconds();
             long start = System.nanoTime();
             Limit fresh = subject.library().perPeriod(subject.freshKey(), limit, SECOND);
             int admitted = Subject.count(fresh, limit + 20);

@@ -52,9 +52,10 @@ record Case(String name, String asserted, boolean alone, Trial trial) {
                         Bursts::exactBurst),
                 new Case(
                         "2000/s, burst 1",
-                        "One at a time and 2000 per second, asked without a pause by as many threads as the library"
-                                + " has use for, at least 4000 times a second, for one second. Within 5 % of 2000/s"
-                                + " are admitted.",
+                        "2000 per second and no burst, asked for a second by one caller without a pause: as often as the"
+                                + " library answers, which must be 2000 times or it is not judged. At most 2000/s + 5 %"
+                                + " are admitted, and no request is denied when nothing was admitted for 0.5 ms + 5 %"
+                                + " before it was sent.",
                         true,
                         Rates::evenly),
                 new Case(
@@ -98,7 +99,7 @@ record Case(String name, String asserted, boolean alone, Trial trial) {
                         Bursts::scriptFlush),
                 new Case(
                         "retry hint",
-                        "5 per 500 ms, asked for 1 to 3 at a time until denied with a hint of more than 20 ms. The"
+                        "10 per second, asked for 1 to 3 at a time until denied with a hint of more than 20 ms. The"
                                 + " same request is denied when it comes 10 ms before the hint is over, and admitted"
                                 + " when it comes as long after the denial as it says; five times.",
                         false,

@@ -38,11 +38,6 @@ public final class Gateway implements Library {
     }
 
     @Override
-    public int callers() {
-        return 4;
-    }
-
-    @Override
     public boolean shared() {
         return true;
     }
@@ -65,6 +60,11 @@ public final class Gateway implements Library {
     @Override
     public Limit evenly(String key, long perSecond) {
         return limit(key, perSecond, 1, 1);
+    }
+
+    @Override
+    public Limit waiting(String key, Duration interval) {
+        throw new NotApplicable("it has no way to wait for a unit");
     }
 
     private Limit limit(String key, long replenishRate, long burstCapacity, long requestedTokens) {

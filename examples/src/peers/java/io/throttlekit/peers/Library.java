@@ -10,11 +10,6 @@ public interface Library extends AutoCloseable {
     /** The name in the table. */
     String name();
 
-    /** How many threads should ask it at a time to keep it busy. */
-    default int callers() {
-        return 1;
-    }
-
     /** Whether its state is on a server, for several nodes. */
     default boolean shared() {
         return false;

@@ -86,6 +86,7 @@ public final class Main {
     /** A busy machine can spoil a trial, so what fails is tried again. */
     private void run(Case tried, Subject subject) {
         String result = "";
+        long start = System.nanoTime();
         for (int time = 0; time < TRIES; time++) {
             try {
                 tried.trial().run(subject);
@@ -101,6 +102,7 @@ public final class Main {
                 result = "FAIL (" + e.getClass().getSimpleName() + ")";
             }
         }
+        if(Boolean.getBoolean("t"))System.err.println(subject.library().name() + tried.name() + (System.nanoTime() - start) / 1000000);
         boolean ours = subject.library() instanceof ThrottleKit;
         synchronized (results) {
             results.get(subject.library().name()).put(tried, result);

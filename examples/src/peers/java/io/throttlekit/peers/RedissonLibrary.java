@@ -24,11 +24,6 @@ public final class RedissonLibrary implements Library {
     }
 
     @Override
-    public int callers() {
-        return 4;
-    }
-
-    @Override
     public boolean shared() {
         return true;
     }

@@ -31,6 +31,14 @@ record Subject(Class<? extends Library> type, Library library, Servers servers, 
         }
     }
 
+    /** Waits until no second of the clock ends for a while. */
+    static void awayFromSeconds() {
+        long millis = System.currentTimeMillis() % 1000;
+        if (millis < 100 || millis > 500) {
+            sleepIntoSecond(Duration.ZERO, 100);
+        }
+    }
+
     /** Waits until the clock is so far into a second, and at least that long. */
     static void sleepIntoSecond(Duration atLeast, int millis) {
         long earliest = System.currentTimeMillis() + atLeast.toMillis();

@@ -98,11 +98,6 @@ abstract class ThrottleKit implements Library {
         }
 
         @Override
-        public int callers() {
-            return 4;
-        }
-
-        @Override
         public boolean shared() {
             return true;
         }
@@ -122,11 +117,6 @@ abstract class ThrottleKit implements Library {
         @Override
         public String name() {
             return "ThrottleKit, PostgreSQL";
-        }
-
-        @Override
-        public int callers() {
-            return 8;
         }
 
         @Override

@@ -33,9 +33,9 @@ final class Waits {
     }
 
     static void hints(Subject subject) throws Exception {
-        Limit limit = subject.library().perPeriod(subject.freshKey(), 5, Duration.ofMillis(500));
+        Limit limit = subject.library().perPeriod(subject.freshKey(), 10, Duration.ofSeconds(1));
         int right = 0;
-        for (int trial = 0; right < 5 && trial < 30; trial++) {
+        for (int trial = 0; right < 5 && trial < 40; trial++) {
             long cost = 1 + trial % 3;
             long asked = System.nanoTime();
             Answer denial = limit.ask(cost);
