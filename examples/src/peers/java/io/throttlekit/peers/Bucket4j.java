@@ -69,8 +69,10 @@ abstract class Bucket4j implements Library {
 
         @Override
         Limit limit(String key, Bandwidth bandwidth) {
-            Bucket bucket =
-                    Bucket.builder().addLimit(bandwidth).withNanosecondPrecision().build();
+            Bucket bucket = Bucket.builder()
+                    .addLimit(bandwidth)
+                    .withNanosecondPrecision()
+                    .build();
             return new Limit() {
                 @Override
                 public Answer ask(long cost) {

@@ -74,7 +74,8 @@ record Case(String name, String asserted, boolean alone, Trial trial) {
                 new Case(
                         "cancelled waiter",
                         "One per 600 ms. One is taken, a second one waits and is cancelled after 100 ms, then a third"
-                                + " one waits: it has its turn in 500 to 900 ms after the first, rather than in 1200.",
+                                + " one waits: it has its turn in 500 to 900 ms after the first, rather than in 1200;"
+                                + " three times.",
                         false,
                         Waits::cancelled),
                 new Case(

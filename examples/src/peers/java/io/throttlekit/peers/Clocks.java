@@ -8,20 +8,25 @@ import java.time.Duration;
 final class Clocks {
     private static final Duration LONG = Duration.ofMinutes(10);
 
+    private static final SkewedNode AHEAD = SkewedNode.of(Duration.ofHours(1));
+    private static final SkewedNode BEHIND = SkewedNode.of(Duration.ofHours(-1));
+
     private Clocks() {}
 
     static void stale(Subject subject) throws Exception {
         if (!subject.library().shared()) {
             throw new NotApplicable("its state is for one process");
         }
-        for (int hours : new int[] {1, -1}) {
-            try (Library second = SkewedNode.open(subject.type(), subject.servers(), Duration.ofHours(hours))) {
-                String how = hours > 0 ? "ahead" : "behind";
-                int after = together(subject.freshKey(), subject.library(), second);
-                check(after == 10, "%d of 10, clock %s", after, how);
-                int before = together(subject.freshKey(), second, subject.library());
-                check(before == 10, "%d of 10, clock %s", before, how);
-            }
+        stale(subject, AHEAD, "ahead");
+        stale(subject, BEHIND, "behind");
+    }
+
+    private static void stale(Subject subject, SkewedNode node, String how) throws Exception {
+        try (Library second = node.open(subject.type(), subject.servers())) {
+            int after = together(subject.freshKey(), subject.library(), second);
+            check(after == 10, "%d of 10, clock %s", after, how);
+            int before = together(subject.freshKey(), second, subject.library());
+            check(before == 10, "%d of 10, clock %s", before, how);
         }
     }
 

@@ -20,7 +20,8 @@ public final class Failsafe implements Library {
 
     @Override
     public Limit evenly(String key, long perSecond) {
-        return limit(RateLimiter.<Object>smoothBuilder(perSecond, Duration.ofSeconds(1)).build());
+        return limit(RateLimiter.<Object>smoothBuilder(perSecond, Duration.ofSeconds(1))
+                .build());
     }
 
     @Override

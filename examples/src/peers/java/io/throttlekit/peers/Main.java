@@ -65,11 +65,19 @@ public final class Main {
             subjects.add(new Subject(type, library, servers, scriptFlush));
             results.put(library.name(), new LinkedHashMap<>());
         }
-        // What mostly waits, waits together; what needs the machine has it alone.
-        ExecutorService threads = Executors.newFixedThreadPool(subjects.size());
+        // What mostly waits, waits together, in two lanes for each library; what needs the machine has it alone.
+        List<Case> together = cases.stream().filter(c -> !c.alone()).toList();
+        ExecutorService threads = Executors.newFixedThreadPool(2 * subjects.size());
         List<Future<?>> running = new ArrayList<>();
-        for (Subject subject : subjects) {
-            running.add(threads.submit(() -> cases.stream().filter(c -> !c.alone()).forEach(c -> run(c, subject))));
+        for (int lane = 0; lane < 2; lane++) {
+            for (Subject subject : subjects) {
+                int first = lane;
+                running.add(threads.submit(() -> {
+                    for (int i = first; i < together.size(); i += 2) {
+                        run(together.get(i), subject);
+                    }
+                }));
+            }
         }
         for (Future<?> one : running) {
             one.get();
@@ -86,7 +94,6 @@ public final class Main {
     /** A busy machine can spoil a trial, so what fails is tried again. */
     private void run(Case tried, Subject subject) {
         String result = "";
-        long start = System.nanoTime();
         for (int time = 0; time < TRIES; time++) {
             try {
                 tried.trial().run(subject);
@@ -102,7 +109,6 @@ public final class Main {
                 result = "FAIL (" + e.getClass().getSimpleName() + ")";
             }
         }
-        if(Boolean.getBoolean("t"))System.err.println(subject.library().name() + tried.name() + (System.nanoTime() - start) / 1000000);
         boolean ours = subject.library() instanceof ThrottleKit;
         synchronized (results) {
             results.get(subject.library().name()).put(tried, result);
@@ -116,8 +122,8 @@ public final class Main {
         table.append("\n|").append("---|".repeat(cases.size() + 1)).append('\n');
         results.forEach((library, byCase) -> {
             table.append("| ").append(library).append(" |");
-            cases.forEach(
-                    c -> table.append(' ').append(cell(byCase.getOrDefault(c, ""))).append(" |"));
+            cases.forEach(c ->
+                    table.append(' ').append(cell(byCase.getOrDefault(c, ""))).append(" |"));
             table.append('\n');
         });
         System.out.println(table);

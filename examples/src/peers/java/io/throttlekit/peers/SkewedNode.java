@@ -32,23 +32,32 @@ final class SkewedNode extends URLClassLoader {
     private static final Set<String> CALLS =
             Set.of("java/lang/System.currentTimeMillis()", "java/time/Instant.now()", "java/time/Clock.systemUTC()");
 
-    private SkewedNode() {
-        super(classPath(), SkewedNode.class.getClassLoader());
+    static {
+        registerAsParallelCapable();
     }
 
-    /** Opens a library on a node whose clock is ahead by that much, or behind. */
-    static Library open(Class<? extends Library> type, Servers servers, Duration ahead) throws Exception {
-        SkewedNode node = new SkewedNode();
-        node.loadClass(SkewedClock.class.getName())
-                .getMethod("set", long.class)
-                .invoke(null, ahead.toMillis());
+    private SkewedNode(Duration ahead) throws ReflectiveOperationException {
+        super(classPath(), SkewedNode.class.getClassLoader());
+        loadClass(SkewedClock.class.getName()).getMethod("set", long.class).invoke(null, ahead.toMillis());
+    }
+
+    /** A node whose clock is ahead by that much, or behind. */
+    static SkewedNode of(Duration ahead) {
+        try {
+            return new SkewedNode(ahead);
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Opens a library on this node. */
+    Library open(Class<? extends Library> type, Servers servers) throws ReflectiveOperationException {
         Thread thread = Thread.currentThread();
         ClassLoader before = thread.getContextClassLoader();
-        thread.setContextClassLoader(node);
+        thread.setContextClassLoader(this);
         try {
-            return (Library) node.loadClass(type.getName())
-                    .getConstructor(Servers.class)
-                    .newInstance(servers);
+            return (Library)
+                    loadClass(type.getName()).getConstructor(Servers.class).newInstance(servers);
         } finally {
             thread.setContextClassLoader(before);
         }
@@ -117,11 +126,9 @@ final class SkewedNode extends URLClassLoader {
                 String descriptor,
                 @Nullable String signature,
                 String @Nullable [] exceptions) {
-            return new MethodVisitor(
-                    Opcodes.ASM9, super.visitMethod(access, name, descriptor, signature, exceptions)) {
+            return new MethodVisitor(Opcodes.ASM9, super.visitMethod(access, name, descriptor, signature, exceptions)) {
                 @Override
-                public void visitMethodInsn(
-                        int opcode, String owner, String method, String type, boolean isInterface) {
+                public void visitMethodInsn(int opcode, String owner, String method, String type, boolean isInterface) {
                     boolean time = asksTheTime(owner, method, type);
                     super.visitMethodInsn(opcode, time ? CLOCK : owner, method, type, isInterface);
                 }
@@ -132,8 +139,7 @@ final class SkewedNode extends URLClassLoader {
                     for (int i = 0; i < changed.length; i++) {
                         if (changed[i] instanceof Handle handle
                                 && asksTheTime(handle.getOwner(), handle.getName(), handle.getDesc())) {
-                            changed[i] =
-                                    new Handle(handle.getTag(), CLOCK, handle.getName(), handle.getDesc(), false);
+                            changed[i] = new Handle(handle.getTag(), CLOCK, handle.getName(), handle.getDesc(), false);
                         }
                     }
                     super.visitInvokeDynamicInsn(method, type, bootstrap, changed);

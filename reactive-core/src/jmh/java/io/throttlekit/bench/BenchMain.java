@@ -125,7 +125,8 @@ public final class BenchMain {
         if (a != null && b != null) {
             double ratio = a.nanos() / b.nanos();
             System.out.printf(
-                    "%s / %s = %.2f%s%n", ours, theirs, ratio, Double.isNaN(bar) ? "" : String.format(" (bar %.1f)", bar));
+                    "%s / %s = %.2f%s%n",
+                    ours, theirs, ratio, Double.isNaN(bar) ? "" : String.format(" (bar %.1f)", bar));
             report.ratio(ours + " / " + theirs, ratio, new Bar(bar, true));
         }
     }

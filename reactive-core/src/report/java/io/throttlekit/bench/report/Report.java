@@ -141,7 +141,9 @@ public final class Report {
     private static List<String> lines(Path parts, String ending) throws IOException {
         List<Path> files;
         try (Stream<Path> all = Files.list(parts)) {
-            files = all.filter(file -> file.toString().endsWith(ending)).sorted().toList();
+            files = all.filter(file -> file.toString().endsWith(ending))
+                    .sorted()
+                    .toList();
         }
         List<String> lines = new ArrayList<>();
         for (Path file : files) {

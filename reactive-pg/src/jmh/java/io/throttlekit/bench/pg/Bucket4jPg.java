@@ -74,13 +74,15 @@ final class Bucket4jPg implements AutoCloseable {
 
     /** Locks the row. */
     Mono<Boolean> forUpdate(String key, boolean allow) {
-        return on(() -> forUpdate.getProxy(key, () -> allow ? allowing : denying).tryConsume(1));
+        return on(
+                () -> forUpdate.getProxy(key, () -> allow ? allowing : denying).tryConsume(1));
     }
 
     /** Locks the number of the key. */
     Mono<Boolean> advisory(String key, boolean allow) {
         long number = key.hashCode();
-        return on(() -> advisory.getProxy(number, () -> allow ? allowing : denying).tryConsume(1));
+        return on(() ->
+                advisory.getProxy(number, () -> allow ? allowing : denying).tryConsume(1));
     }
 
     private Mono<Boolean> on(Callable<Boolean> call) {
