@@ -96,7 +96,7 @@ public final class BenchMain {
     /** What a decision in memory costs, and what a flood, a million keys and a sweep do to the store. */
     private void core() throws Exception {
         Map<String, Interleaved.Result> results = measure("CoreBench");
-        Flood.run();
+        Flood.run(report);
         print("one decision", results);
         ratio(results, "gcra", "floor", 1.2);
         ratio(results, "gcra", "bucket4j", 0.8);

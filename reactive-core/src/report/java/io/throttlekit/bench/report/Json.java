@@ -1,6 +1,7 @@
 package io.throttlekit.bench.report;
 
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.StringJoiner;
 
@@ -31,7 +32,7 @@ final class Json {
             if (c == '"' || c == '\\') {
                 quoted.append('\\').append(c);
             } else if (c < ' ') {
-                quoted.append(String.format("\\u%04x", (int) c));
+                quoted.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
             } else {
                 quoted.append(c);
             }

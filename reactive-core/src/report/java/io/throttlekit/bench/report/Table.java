@@ -32,7 +32,10 @@ public final class Table {
             values.put(columns[i], figures[i]);
         }
         markdown.append(" |\n");
-        json.add(Json.of(Map.of("name", name, "values", values)));
+        Map<String, Object> row = new LinkedHashMap<>();
+        row.put("name", name);
+        row.put("values", values);
+        json.add(Json.of(row));
         return this;
     }
 
