@@ -15,6 +15,11 @@ public final class Guava implements Library {
     }
 
     @Override
+    public boolean startsFull() {
+        return false;
+    }
+
+    @Override
     public Limit perPeriod(String key, long limit, Duration period) {
         return limit(RateLimiter.create(limit / (period.toNanos() / 1e9)));
     }

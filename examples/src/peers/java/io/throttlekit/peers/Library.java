@@ -10,6 +10,11 @@ public interface Library extends AutoCloseable {
     /** The name in the table. */
     String name();
 
+    /** Whether a new limit has its burst to spend. */
+    default boolean startsFull() {
+        return true;
+    }
+
     /** Whether its state is on a server, for several nodes. */
     default boolean shared() {
         return false;

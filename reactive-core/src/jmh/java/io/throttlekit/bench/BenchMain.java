@@ -30,7 +30,7 @@ public final class BenchMain {
         for (String suite : Defaults.all(args) ? SUITES : List.of(args[0])) {
             BenchMain bench = new BenchMain(suite, pattern, rounds);
             switch (suite) {
-                case "shaping" -> bench.shaping();
+                case "shaping" -> bench.shaping(picture(args));
                 case "twotier" -> bench.twoTier();
                 case "concurrency" -> bench.concurrency();
                 default -> bench.core();
@@ -39,9 +39,16 @@ public final class BenchMain {
         }
     }
 
+    /** The picture in the repository is only of a run for its own sake. */
+    private static Path picture(String[] args) {
+        return Defaults.all(args)
+                ? Path.of(System.getProperty("bench.directory"), "departures.svg")
+                : Path.of("reactive-core/src/jmh/departures.svg");
+    }
+
     /** How departures are spread over time, then what an element costs that need not wait. */
-    private void shaping() throws Exception {
-        Departures.run(Path.of("reactive-core/src/jmh/departures.svg"), report);
+    private void shaping(Path picture) throws Exception {
+        Departures.run(picture, report);
         Map<String, Interleaved.Result> results = new Interleaved()
                 .run(
                         "ShapingBench\\.(" + pattern + ")$",
