@@ -1,29 +1,54 @@
 package io.throttlekit.bench;
 
+import io.throttlekit.bench.report.Bar;
+import io.throttlekit.bench.report.Defaults;
+import io.throttlekit.bench.report.Report;
+import io.throttlekit.bench.report.Table;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.openjdk.jmh.runner.options.TimeValue;
 
 /** Runs the core's benchmarks and prints their medians, the ratios that matter last. */
 public final class BenchMain {
-    private BenchMain() {}
+    private static final List<String> SUITES = List.of("core", "twotier", "shaping", "concurrency");
 
-    /** Runs one suite; {@code -Dbench.args} may give a pattern of method names and a number of rounds. */
+    private final String pattern;
+    private final int rounds;
+    private final Report report;
+
+    private BenchMain(String suite, String pattern, int rounds) {
+        this.report = Report.of(suite);
+        this.pattern = pattern;
+        this.rounds = rounds;
+    }
+
+    /** Runs one suite or all; {@code -Dbench.args} may give a pattern of method names and a number of rounds. */
     public static void main(String[] args) throws Exception {
-        String[] more = System.getProperty("bench.args", "").trim().split("\\s+");
-        String pattern = more[0].isEmpty() ? ".*" : more[0];
-        int rounds = more.length > 1 ? Integer.parseInt(more[1]) : 5;
-        switch (args[0]) {
-            case "shaping" -> shaping(pattern, rounds);
-            case "twotier" -> twoTier(pattern, rounds);
-            case "concurrency" -> concurrency(pattern, rounds);
-            default -> core(pattern, rounds);
+        String pattern = Defaults.word(args, 0, ".*", ".*");
+        int rounds = (int) Defaults.number(args, 1, 5, 3);
+        for (String suite : Defaults.all(args) ? SUITES : List.of(args[0])) {
+            BenchMain bench = new BenchMain(suite, pattern, rounds);
+            switch (suite) {
+                case "shaping" -> bench.shaping(picture(args));
+                case "twotier" -> bench.twoTier();
+                case "concurrency" -> bench.concurrency();
+                default -> bench.core();
+            }
+            bench.report.write();
         }
     }
 
+    /** The picture in the repository is only of a run for its own sake. */
+    private static Path picture(String[] args) {
+        return Defaults.all(args)
+                ? Path.of(System.getProperty("bench.directory"), "departures.svg")
+                : Path.of("reactive-core/src/jmh/departures.svg");
+    }
+
     /** How departures are spread over time, then what an element costs that need not wait. */
-    private static void shaping(String pattern, int rounds) throws Exception {
-        Departures.run(Path.of("reactive-core/src/jmh/departures.svg"));
+    private void shaping(Path picture) throws Exception {
+        Departures.run(picture, report);
         Map<String, Interleaved.Result> results = new Interleaved()
                 .run(
                         "ShapingBench\\.(" + pattern + ")$",
@@ -39,22 +64,25 @@ public final class BenchMain {
     }
 
     /** A place taken and given back, beside SimpleLimiter with the law of the same name. */
-    private static void concurrency(String pattern, int rounds) throws Exception {
-        Map<String, Interleaved.Result> results = measure("ConcurrencyBench", pattern, rounds);
+    private void concurrency() throws Exception {
+        Map<String, Interleaved.Result> results = measure("ConcurrencyBench");
         print("acquire + release", results);
         for (String name : new String[] {"gradient2", "aimd", "twoThreadsGradient2", "twoThreadsAimd"}) {
             ratio(results, name, name + "SimpleLimiter", 1);
         }
     }
 
-    private static void print(String what, Map<String, Interleaved.Result> results) {
+    private void print(String what, Map<String, Interleaved.Result> results) {
         System.out.printf("%n%-22s %10s %8s%n", what, "ns/op", "B/op");
-        results.forEach(
-                (name, result) -> System.out.printf("%-22s %10.1f %8.0f%n", name, result.nanos(), result.bytes()));
+        Table table = report.table(what, "ns/op", "B/op");
+        results.forEach((name, result) -> {
+            System.out.printf("%-22s %10.1f %8.0f%n", name, result.nanos(), result.bytes());
+            table.row(name, result.nanos(), result.bytes());
+        });
         System.out.println();
     }
 
-    private static Map<String, Interleaved.Result> measure(String suite, String pattern, int rounds) throws Exception {
+    private Map<String, Interleaved.Result> measure(String suite) throws Exception {
         return new Interleaved()
                 .run(
                         suite + "\\.(" + pattern + ")$",
@@ -65,17 +93,17 @@ public final class BenchMain {
                         TimeValue.milliseconds(200));
     }
 
-    private static void twoTier(String pattern, int rounds) throws Exception {
-        Map<String, Interleaved.Result> results = measure("TwoTierBench", pattern, rounds);
+    private void twoTier() throws Exception {
+        Map<String, Interleaved.Result> results = measure("TwoTierBench");
         print("one decision", results);
         ratio(results, "leasedHit", "memoryGcra", 1.3);
         ratio(results, "twoThreadsLeasedHit", "twoThreadsMemoryGcra", 1.3);
     }
 
     /** What a decision in memory costs, and what a flood, a million keys and a sweep do to the store. */
-    private static void core(String pattern, int rounds) throws Exception {
-        Map<String, Interleaved.Result> results = measure("CoreBench", pattern, rounds);
-        Flood.run();
+    private void core() throws Exception {
+        Map<String, Interleaved.Result> results = measure("CoreBench");
+        Flood.run(report);
         print("one decision", results);
         ratio(results, "gcra", "floor", 1.2);
         ratio(results, "gcra", "floorWithDecision", 1.2);
@@ -87,18 +115,27 @@ public final class BenchMain {
         ratio(results, "quota", "floor", 3);
         ratio(results, "twoThreadsGcra", "twoThreadsBucket4j", 0.6);
         ratio(results, "manyKeysGcra", "manyKeysBucket4j", 0.8);
+        for (String peer : new String[] {"resilience4j", "guava", "failsafe"}) {
+            ratio(results, "gcra", peer, Double.NaN);
+        }
         Interleaved.Result mono = results.get("gcraMono");
         Interleaved.Result sync = results.get("gcra");
         if (mono != null && sync != null) {
-            System.out.printf("gcraMono - gcra = %.1f ns (bar 20 ns)%n", mono.nanos() - sync.nanos());
+            double more = mono.nanos() - sync.nanos();
+            System.out.printf("gcraMono - gcra = %.1f ns (bar 20 ns)%n", more);
+            report.ratio("gcraMono - gcra, ns", more, Bar.atMost(20));
         }
     }
 
-    private static void ratio(Map<String, Interleaved.Result> results, String ours, String theirs, double bar) {
+    private void ratio(Map<String, Interleaved.Result> results, String ours, String theirs, double bar) {
         Interleaved.Result a = results.get(ours);
         Interleaved.Result b = results.get(theirs);
         if (a != null && b != null) {
-            System.out.printf("%s / %s = %.2f (bar %.1f)%n", ours, theirs, a.nanos() / b.nanos(), bar);
+            double ratio = a.nanos() / b.nanos();
+            System.out.printf(
+                    "%s / %s = %.2f%s%n",
+                    ours, theirs, ratio, Double.isNaN(bar) ? "" : String.format(" (bar %.1f)", bar));
+            report.ratio(ours + " / " + theirs, ratio, new Bar(bar, true));
         }
     }
 }

@@ -1,5 +1,7 @@
 package io.throttlekit.bench;
 
+import io.throttlekit.bench.report.Report;
+import io.throttlekit.bench.report.Table;
 import io.throttlekit.shaping.LeakyBucket;
 import io.throttlekit.shaping.Shaper;
 import java.io.IOException;
@@ -95,7 +97,8 @@ final class Departures {
         return late[(int) (quantile * (late.length - 1))];
     }
 
-    private static void print(Departures d) {
+    private static void print(Departures d, Table table) {
+        table.row(d.name, d.perSecond(), d.lateMicros(0.5), d.lateMicros(0.99), d.excess());
         System.out.printf(
                 Locale.ROOT,
                 "%-24s %10.2f %8.3f %% %10.0f %10.0f %9.2f%n",
@@ -108,7 +111,7 @@ final class Departures {
     }
 
     /** Runs all of them, prints a table, and draws how far each falls behind. */
-    static void run(Path picture) throws IOException {
+    static void run(Path picture, Report report) throws IOException {
         record(
                 "warm-up",
                 5_000,
@@ -126,8 +129,9 @@ final class Departures {
         Departures fast = ours(10_000, Duration.ofSeconds(5));
         System.out.printf(
                 "%n%-24s %10s %10s %10s %10s %9s%n", "departures", "per second", "off", "p50 us", "p99 us", "excess");
-        all.values().forEach(Departures::print);
-        print(fast);
+        Table table = report.table("departures", "per second", "p50 us late", "p99 us late", "excess");
+        all.values().forEach(d -> print(d, table));
+        print(fast, table);
         Files.writeString(picture, svg(all));
         System.out.println("picture: " + picture.toAbsolutePath());
     }

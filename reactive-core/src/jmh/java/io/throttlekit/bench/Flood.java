@@ -1,6 +1,7 @@
 package io.throttlekit.bench;
 
 import io.throttlekit.Strategy;
+import io.throttlekit.bench.report.Report;
 import io.throttlekit.store.MemoryStore;
 import io.throttlekit.strategy.FixedWindow;
 import io.throttlekit.strategy.Gcra;
@@ -11,6 +12,7 @@ import io.throttlekit.strategy.TokenBucket;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 
 /** What does not fit a JMH method: ten million made-up keys, the memory of a million, and the sweep of them. */
@@ -21,17 +23,23 @@ final class Flood {
     private Flood() {}
 
     /** Prints three lines, or fails if a key that was over its limit got through. */
-    static void run() throws InterruptedException {
-        flood();
-        footprint();
-        sweep();
+    static void run(Report report) throws InterruptedException {
+        flood(report);
+        footprint(report);
+        sweep(report);
+    }
+
+    private static void say(Report report, String sentence, Object... figures) {
+        String said = String.format(Locale.ROOT, sentence, figures);
+        System.out.println(said);
+        report.note(said);
     }
 
     private static boolean take(MemoryStore store, Strategy<?> strategy, String key) {
         return store.applySync(key, strategy.check(1, 1)).allowed();
     }
 
-    private static void flood() throws InterruptedException {
+    private static void flood(Report report) throws InterruptedException {
         List<Strategy<?>> strategies = List.of(
                 Gcra.of(2, HOUR),
                 TokenBucket.of(2, 2, HOUR),
@@ -72,16 +80,23 @@ final class Flood {
                 lost += take(store, strategy, strategy.name() + i) ? 1 : 0;
             }
         }
-        System.out.printf(
-                "10,000,000 new keys through %,d from 2 threads: %.1f s, heap %d -> %d MB, %d keys, %d of %d exhausted keys lost%n",
-                maxKeys, seconds, heapBefore >> 20, heapAfter >> 20, store.size(), lost, strategies.size() * PROTECTED);
+        say(
+                report,
+                "10,000,000 new keys through %,d from 2 threads: %.1f s, heap %d -> %d MB, %d keys, %d of %d exhausted keys lost",
+                maxKeys,
+                seconds,
+                heapBefore >> 20,
+                heapAfter >> 20,
+                store.size(),
+                lost,
+                strategies.size() * PROTECTED);
         if (lost > 0) {
             throw new IllegalStateException("a flood washed away keys that were over their limit");
         }
         store.close().subscribe();
     }
 
-    private static void footprint() {
+    private static void footprint(Report report) {
         int count = 1_000_000;
         String[] keys = new String[count];
         for (int i = 0; i < count; i++) {
@@ -93,14 +108,15 @@ final class Flood {
         for (String key : keys) {
             take(store, strategy, key);
         }
-        System.out.printf(
-                "1,000,000 GCRA keys of 16 characters: %d bytes per key, besides the key itself%n",
+        say(
+                report,
+                "1,000,000 GCRA keys of 16 characters: %d bytes per key, besides the key itself",
                 (usedHeap() - before) / store.size());
         store.close().subscribe();
     }
 
     /** Checks one key at full speed while a million others expire and are swept. */
-    private static void sweep() {
+    private static void sweep(Report report) {
         MemoryStore store = MemoryStore.builder()
                 .unbounded()
                 .sweepInterval(Duration.ofMillis(200))
@@ -119,9 +135,11 @@ final class Flood {
             take(store, hot, "new" + added++);
             worst = Math.max(worst, System.nanoTime() - start);
         }
-        System.out.printf(
-                "sweep of 1,000,000 expired keys: the slowest of %,d checks beside it took %.1f ms%n",
-                added, worst / 1e6);
+        say(
+                report,
+                "sweep of 1,000,000 expired keys: the slowest of %,d checks beside it took %.1f ms",
+                added,
+                worst / 1e6);
         store.close().subscribe();
     }
 

@@ -1,6 +1,10 @@
 package io.throttlekit.bench.pg;
 
 import io.throttlekit.Decision;
+import io.throttlekit.bench.report.Bar;
+import io.throttlekit.bench.report.Defaults;
+import io.throttlekit.bench.report.Report;
+import io.throttlekit.bench.report.Table;
 import io.throttlekit.conformance.PostgresServer;
 import io.throttlekit.conformance.PostgresServers;
 import io.throttlekit.pg.Durability;
@@ -29,7 +33,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Checks per second on PostgreSQL, 64 in flight on 8 connections, beside a bare upsert through the same client.
+ * Checks per second on PostgreSQL, 64 in flight on 8 connections, beside a bare upsert through the same client and
+ * beside Bucket4j over JDBC on as many connections, as durable.
  *
  * <p>Everything is run in turn, in rounds, and the medians are compared: the disk's and the machine's mood changes by
  * the minute. {@code -Dbench.args="SECONDS ROUNDS"}, 2 and 5 unless given.
@@ -40,6 +45,10 @@ public final class PgBench {
     private static final int KEYS = 10_000;
     private static final Gcra ALLOWING = Gcra.of(1_000_000, Duration.ofSeconds(1));
     private static final Gcra DENYING = Gcra.of(1, Duration.ofDays(365));
+
+    private static final String FOR_UPDATE = "Bucket4j, FOR UPDATE";
+    private static final String ADVISORY = "Bucket4j, advisory lock";
+    private static final String WHY_UPSERT = "an allow reads before it writes, so that a denial need not write";
 
     private final double seconds;
     private final int rounds;
@@ -53,14 +62,16 @@ public final class PgBench {
 
     /** Runs the suite. */
     public static void main(String[] args) throws Exception {
-        String[] more = System.getProperty("bench.args", "").trim().split("\\s+");
-        double seconds = more[0].isEmpty() ? 2 : Double.parseDouble(more[0]);
-        int rounds = more.length > 1 ? Integer.parseInt(more[1]) : 5;
+        double seconds = Defaults.number(args, 0, 2, 1);
+        int rounds = (int) Defaults.number(args, 1, 5, 3);
         // It waits for the disk, unlike a server for tests.
         Map<String, String> settings =
                 Map.of("fsync", "on", "synchronous_commit", "on", "client_min_messages", "warning");
         try (PostgresServer server = PostgresServers.own(settings)) {
             new PgBench(seconds, rounds).run(server);
+        } catch (Throwable e) {
+            e.printStackTrace();
+            System.exit(1);
         }
         System.exit(0);
     }
@@ -68,9 +79,13 @@ public final class PgBench {
     private void run(PostgresServer server) throws IOException, InterruptedException {
         String database = server.createDatabase();
         String uri = server.uri(database);
+        String jdbc = "jdbc:postgresql://" + server.host() + ":" + server.port() + "/" + database;
         for (int round = 0; round <= rounds; round++) {
             for (Durability durability : Durability.values()) {
                 round(uri, durability);
+                if (durability == Durability.DURABLE) {
+                    peer(jdbc);
+                }
             }
             pgbench(server, database);
             if (round == 0) {
@@ -106,6 +121,17 @@ public final class PgBench {
                     PgBench::uniform);
         }
         Mono.when(store.close(), functions.close()).block();
+    }
+
+    private void peer(String jdbc) {
+        try (Bucket4jPg peer = new Bucket4jPg(jdbc, CONNECTIONS)) {
+            measure(FOR_UPDATE + ", allow, uniform", key -> peer.forUpdate(key, true), PgBench::uniform);
+            measure(FOR_UPDATE + ", allow, hot", key -> peer.forUpdate(key, true), () -> "hot");
+            measure(FOR_UPDATE + ", deny, hot", key -> peer.forUpdate(key, false), () -> "denied");
+            measure(ADVISORY + ", allow, uniform", key -> peer.advisory(key, true), PgBench::uniform);
+            measure(ADVISORY + ", allow, hot", key -> peer.advisory(key, true), () -> "hot");
+            measure(ADVISORY + ", deny, hot", key -> peer.advisory(key, false), () -> "denied");
+        }
     }
 
     private PgStore.Builder store(String uri, String table, Durability durability) {
@@ -205,20 +231,40 @@ public final class PgBench {
         return median(rates.getOrDefault(name, List.of(Double.NaN)));
     }
 
-    private void print() {
-        System.out.printf(
-                "%n%d in flight, %d connections, %d keys, medians of %d%n%n", IN_FLIGHT, CONNECTIONS, KEYS, rounds);
+    private void print() throws IOException {
+        String title = String.format(
+                Locale.ROOT,
+                "%d in flight, %d connections, %d keys, medians of %d",
+                IN_FLIGHT,
+                CONNECTIONS,
+                KEYS,
+                rounds);
+        System.out.printf("%n%s%n%n", title);
         System.out.printf("%-75s %10s%n", "", "per second");
-        rates.forEach((name, values) -> System.out.printf("%-75s %10.0f%n", name, median(values)));
+        Report report = Report.of("pg");
+        Table table = report.table(title, "per second");
+        rates.forEach((name, values) -> {
+            System.out.printf("%-75s %10.0f%n", name, median(values));
+            table.row(name, median(values));
+        });
         System.out.println();
         for (Durability durability : Durability.values()) {
             String name = durability.name();
-            ratio(name + " allow, uniform", name + " upsert, uniform", 0.7);
+            ratio(report, name + " allow, uniform", name + " upsert, uniform", Bar.atLeast(0.7));
         }
-        ratio("DURABLE deny, hot", "DURABLE allow, hot", 4);
+        ratio(report, "DURABLE deny, hot", "DURABLE allow, hot", Bar.atLeast(4));
+        for (String peer : List.of(FOR_UPDATE, ADVISORY)) {
+            ratio(report, "DURABLE allow, hot", peer + ", allow, hot", Bar.atLeast(3));
+            ratio(report, "DURABLE deny, hot", peer + ", deny, hot", Bar.atLeast(3));
+            ratio(report, "DURABLE allow, uniform", peer + ", allow, uniform", Bar.NONE);
+        }
+        report.write();
     }
 
-    private void ratio(String ours, String theirs, double bar) {
-        System.out.printf("%s / %s = %.2f (bar %.1f)%n", ours, theirs, rate(ours) / rate(theirs), bar);
+    private void ratio(Report report, String ours, String theirs, Bar bar) {
+        double ratio = rate(ours) / rate(theirs);
+        System.out.printf(
+                "%s / %s = %.2f%s%n", ours, theirs, ratio, bar == Bar.NONE ? "" : " (bar " + bar.value() + ")");
+        report.ratio(ours + " / " + theirs, ratio, bar, theirs.contains("upsert") ? WHY_UPSERT : "");
     }
 }

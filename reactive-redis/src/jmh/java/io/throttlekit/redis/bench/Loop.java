@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A closed loop: so many requests are always on their way, and each answer starts the next. All of it happens on
- * one event loop.
+ * one event loop, or on as many as a peer needs.
  */
 abstract class Loop {
     /**
@@ -40,11 +40,14 @@ abstract class Loop {
 
     Result run(int inFlight, Duration time) {
         onLoop(() -> {
-            startNanos = System.nanoTime();
-            endNanos = startNanos + time.toNanos();
-            running = inFlight;
+            synchronized (this) {
+                startNanos = System.nanoTime();
+                endNanos = startNanos + time.toNanos();
+                running = inFlight;
+                index = inFlight;
+            }
             for (int i = 0; i < inFlight; i++) {
-                send(index++, System.nanoTime());
+                send(i, System.nanoTime());
             }
         });
         try {
@@ -63,14 +66,20 @@ abstract class Loop {
 
     final void answered(long startedNanos) {
         long now = System.nanoTime();
-        nanos[answers & (SAMPLES - 1)] = now - startedNanos;
-        answers++;
-        if (now - endNanos < 0) {
-            send(index++, now);
-        } else if (--running == 0) {
-            endNanos = now;
-            ended.countDown();
+        int next;
+        synchronized (this) {
+            nanos[answers & (SAMPLES - 1)] = now - startedNanos;
+            answers++;
+            if (now - endNanos >= 0) {
+                if (--running == 0) {
+                    endNanos = now;
+                    ended.countDown();
+                }
+                return;
+            }
+            next = index++;
         }
+        send(next, now);
     }
 
     final void failed(Throwable error) {

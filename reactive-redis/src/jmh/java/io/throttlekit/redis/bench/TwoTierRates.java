@@ -1,6 +1,9 @@
 package io.throttlekit.redis.bench;
 
 import io.throttlekit.Store;
+import io.throttlekit.bench.report.Bar;
+import io.throttlekit.bench.report.Report;
+import io.throttlekit.bench.report.Table;
 import io.throttlekit.conformance.RedisServer;
 import io.throttlekit.conformance.RedisServers;
 import io.throttlekit.limiter.LeaseOptions;
@@ -11,17 +14,22 @@ import io.throttlekit.strategy.Gcra;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxOptions;
 import io.vertx.redis.client.RedisOptions;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /**
- * Checks per second of a leased and of a strict limiter over the same Redis: one hot key, 128 in flight at most,
- * in turns.
+ * Checks per second of a leased and of a strict limiter over the same Redis, and of Bucket4j where it merges what
+ * waits: one hot key, 128 in flight at most, in turns.
  */
 final class TwoTierRates {
     private static final int IN_FLIGHT = 128;
@@ -29,24 +37,27 @@ final class TwoTierRates {
 
     private TwoTierRates() {}
 
-    static void run(int rounds, Duration span) {
+    static void run(int rounds, Duration span) throws IOException {
         Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
-        try (RedisServer server = RedisServers.own()) {
+        try (RedisServer server = RedisServers.own();
+                Peers peers = new Peers(server.uri(), IN_FLIGHT)) {
             Store store = RedisStore.builder(vertx, new RedisOptions().setConnectionString(server.uri()))
                     .connections(1)
                     .deadline(Duration.ofSeconds(10))
                     .build();
-            Map<String, Limiter> contenders = new LinkedHashMap<>();
-            contenders.put(
-                    "strict", TwoTier.strict(STRATEGY, store).prefix("strict").build());
-            contenders.put(
-                    "leased",
-                    TwoTier.leased(STRATEGY, store, LeaseOptions.batch(100).deadline(Duration.ofSeconds(10)))
-                            .prefix("leased")
-                            .build());
+            Limiter strict = TwoTier.strict(STRATEGY, store).prefix("strict").build();
+            Limiter leased = TwoTier.leased(
+                            STRATEGY, store, LeaseOptions.batch(100).deadline(Duration.ofSeconds(10)))
+                    .prefix("leased")
+                    .build();
+            IntFunction<CompletionStage<Boolean>> batching = peers.bucket4jBatching(new String[] {"key"});
+            Map<String, Supplier<Mono<?>>> contenders = new LinkedHashMap<>();
+            contenders.put("strict", () -> strict.check("key", 1));
+            contenders.put("leased", () -> leased.check("key", 1));
+            contenders.put("Bucket4j, batching", () -> Mono.fromCompletionStage(batching.apply(0)));
             Map<String, List<Double>> rates = new LinkedHashMap<>();
             for (int round = 0; round <= rounds; round++) {
-                for (Map.Entry<String, Limiter> contender : contenders.entrySet()) {
+                for (Map.Entry<String, Supplier<Mono<?>>> contender : contenders.entrySet()) {
                     double rate = rate(contender.getValue(), span);
                     // The first round warms up.
                     if (round > 0) {
@@ -55,18 +66,26 @@ final class TwoTierRates {
                     }
                 }
             }
-            rates.forEach((name, values) -> System.out.printf("%-8s %,12.0f checks/s%n", name, median(values)));
-            System.out.printf(
-                    "leased / strict = %.1f (bar 20)%n",
-                    median(rates.getOrDefault("leased", List.of(Double.NaN)))
-                            / median(rates.getOrDefault("strict", List.of(Double.NaN))));
+            Report report = Report.of("twotier");
+            Table table = report.table("one hot key over Redis, 128 in flight", "checks/s");
+            rates.forEach((name, values) -> {
+                System.out.printf("%-18s %,12.0f checks/s%n", name, median(values));
+                table.row(name, median(values));
+            });
+            double ratio = ratio(rates, "leased", "strict");
+            double peer = ratio(rates, "leased", "Bucket4j, batching");
+            System.out.printf("leased / Bucket4j, batching = %.1f%n", peer);
+            System.out.printf("leased / strict = %.1f (bar 20)%n", ratio);
+            report.ratio("leased / strict, over Redis, batches of 100", ratio, Bar.atLeast(20))
+                    .ratio("leased, batches of 100 / Bucket4j, batching", peer)
+                    .write();
             store.close().block();
         } finally {
             vertx.close();
         }
     }
 
-    private static double rate(Limiter limiter, Duration span) {
+    private static double rate(Supplier<Mono<?>> check, Duration span) {
         long start = System.nanoTime();
         long end = start + span.toNanos();
         Long checks = Flux.<Integer>generate(sink -> {
@@ -76,10 +95,15 @@ final class TwoTierRates {
                         sink.complete();
                     }
                 })
-                .flatMap(cost -> limiter.check("key", cost), IN_FLIGHT)
+                .flatMap(cost -> check.get(), IN_FLIGHT)
                 .count()
                 .block();
         return (checks == null ? 0 : checks) * 1e9 / (System.nanoTime() - start);
+    }
+
+    private static double ratio(Map<String, List<Double>> rates, String ours, String theirs) {
+        return median(rates.getOrDefault(ours, List.of(Double.NaN)))
+                / median(rates.getOrDefault(theirs, List.of(Double.NaN)));
     }
 
     private static double median(List<Double> values) {
