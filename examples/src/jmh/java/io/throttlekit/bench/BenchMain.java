@@ -1,5 +1,9 @@
 package io.throttlekit.bench;
 
+import io.throttlekit.bench.report.Bar;
+import io.throttlekit.bench.report.Defaults;
+import io.throttlekit.bench.report.Report;
+import io.throttlekit.bench.report.Table;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -32,9 +36,8 @@ public final class BenchMain {
 
     /** {@code -Dbench.args} may give a number of rounds and of requests per round. */
     public static void main(String[] args) throws Exception {
-        String[] more = System.getProperty("bench.args", "").trim().split("\\s+");
-        int rounds = more[0].isEmpty() ? 9 : Integer.parseInt(more[0]);
-        int requests = more.length > 1 ? Integer.parseInt(more[1]) : 40_000;
+        int rounds = (int) Defaults.number(args, 0, 9, 7);
+        int requests = (int) Defaults.number(args, 1, 40_000, 30_000);
         Vertx vertx = Vertx.vertx();
         Context context = vertx.getOrCreateContext();
         HttpClient client = vertx.createHttpClient(
@@ -58,12 +61,13 @@ public final class BenchMain {
             vertx.close();
         }
         report(servers);
+        System.exit(0);
     }
 
-    private static void report(Map<String, Server> servers) {
-        System.out.printf("%n%-18s %14s%n", "server", "CPU us/request");
-        servers.forEach((name, server) -> System.out.printf("%-18s %14.2f%n", name, server.median()));
-        System.out.println();
+    private static void report(Map<String, Server> servers) throws IOException {
+        Report report = Report.of("http");
+        Table table = report.table("server", "CPU us/request");
+        servers.forEach((name, server) -> table.row(name, server.median()));
         for (String kind : new String[] {"webflux", "vertx"}) {
             List<Double> bare = servers.get(kind + " bare").micros;
             List<Double> limited = servers.get(kind + " limited").micros;
@@ -71,8 +75,9 @@ public final class BenchMain {
             for (int i = 0; i < bare.size(); i++) {
                 ratios.add(limited.get(i) / bare.get(i));
             }
-            System.out.printf("%s: limited / bare = %.3f, median of rounds (bar %.2f)%n", kind, median(ratios), BAR);
+            report.ratio(kind + ": limited / bare", median(ratios), Bar.atMost(BAR));
         }
+        report.write();
     }
 
     private static double median(List<Double> values) {

@@ -1,5 +1,6 @@
 package io.throttlekit.bench;
 
+import com.sun.management.GarbageCollectionNotificationInfo;
 import io.throttlekit.Strategy;
 import io.throttlekit.bench.report.Report;
 import io.throttlekit.store.MemoryStore;
@@ -9,11 +10,15 @@ import io.throttlekit.strategy.Quota;
 import io.throttlekit.strategy.SlidingWindow;
 import io.throttlekit.strategy.SlidingWindowLog;
 import io.throttlekit.strategy.TokenBucket;
+import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import javax.management.NotificationEmitter;
+import javax.management.openmbean.CompositeData;
 
 /** What does not fit a JMH method: ten million made-up keys, the memory of a million, and the sweep of them. */
 final class Flood {
@@ -127,6 +132,7 @@ final class Flood {
         for (int i = 0; i < 1_000_000; i++) {
             take(store, brief, "k" + i);
         }
+        Pauses pauses = new Pauses();
         long worst = 0;
         int added = 0;
         while (store.size() > added + 1) {
@@ -137,10 +143,36 @@ final class Flood {
         }
         say(
                 report,
-                "sweep of 1,000,000 expired keys: the slowest of %,d checks beside it took %.1f ms",
+                "sweep of 1,000,000 expired keys: the slowest of %,d checks beside it took %.1f ms; the longest pause of the"
+                        + " garbage collector in that time was %d ms",
                 added,
-                worst / 1e6);
+                worst / 1e6,
+                pauses.longestMillis());
         store.close().subscribe();
+    }
+
+    /** How long the collector stopped everybody, from now on. */
+    private static final class Pauses {
+        private final AtomicLong longest = new AtomicLong();
+
+        Pauses() {
+            for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+                ((NotificationEmitter) collector)
+                        .addNotificationListener(
+                                (notification, ignored) -> longest.accumulateAndGet(
+                                        GarbageCollectionNotificationInfo.from(
+                                                        (CompositeData) notification.getUserData())
+                                                .getGcInfo()
+                                                .getDuration(),
+                                        Math::max),
+                                null,
+                                null);
+            }
+        }
+
+        long longestMillis() {
+            return longest.get();
+        }
     }
 
     private static long usedHeap() {

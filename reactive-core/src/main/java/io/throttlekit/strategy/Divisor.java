@@ -33,4 +33,14 @@ final class Divisor {
     long into(long n) {
         return multiplier == 0 ? n / divisor : Math.multiplyHigh(n, multiplier) >> shift;
     }
+
+    /** {@code floor(n / divisor)} for any {@code n}; one from 0 to 2^60 is quick. */
+    long floor(long n) {
+        return n >>> 60 == 0 ? into(n) : Math.floorDiv(n, divisor);
+    }
+
+    /** {@code ceil(n / divisor)} for an {@code n} so far from the greatest that the divisor can be added. */
+    long ceil(long n) {
+        return floor(n + divisor - 1);
+    }
 }

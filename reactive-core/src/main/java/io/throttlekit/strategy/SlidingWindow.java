@@ -43,6 +43,8 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
     private final Duration window;
     private final long windowMs;
     private final int buckets;
+    private final Divisor byWindow;
+    private final Divisor byBuckets;
     private final Codec codec = new Codec();
     private final Check one = new Check(1, 1, false);
 
@@ -52,11 +54,14 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
         private final long newest;
         /** Index i counts bucket {@code newest - i}; the last index is the fading one. */
         private final long[] counts;
+        /** The sum of all but the fading one. */
+        private final long full;
 
-        private State(long windowMs, long newest, long[] counts) {
+        private State(long windowMs, long newest, long[] counts, long full) {
             this.windowMs = windowMs;
             this.newest = newest;
             this.counts = counts;
+            this.full = full;
         }
 
         @Override
@@ -82,6 +87,8 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
             throw new IllegalArgumentException("buckets must be from 1 to " + MAX_BUCKETS + ", was " + buckets);
         }
         this.buckets = buckets;
+        this.byWindow = new Divisor(windowMs);
+        this.byBuckets = new Divisor(buckets);
         if (big(limit).multiply(big(windowMs)).bitLength() > 62) {
             throw new IllegalArgumentException(
                     "limit " + limit + " times window " + windowMs + " ms cannot be kept exact: it must be below 2^62");
@@ -176,12 +183,12 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
         }
 
         long available() {
-            long taken = Exact.ceilDiv(old * (windowMs - over), windowMs);
+            long taken = byWindow.ceil(old * (windowMs - over));
             return Math.max(0, limit - full - taken);
         }
 
         long resetAtMs() {
-            return Math.min(Exact.MAX_MS, Exact.ceilDiv(Math.multiplyExact(tick + 1, windowMs), buckets) + windowMs);
+            return Math.min(Exact.MAX_MS, byBuckets.ceil(Math.multiplyExact(tick + 1, windowMs)) + windowMs);
         }
 
         /** The first ms at which the estimate is at most x, found in the given bucket. */
@@ -201,8 +208,9 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
     }
 
     private long tickAt(@Nullable State state, long ms) {
-        long tick = Math.floorDiv(Math.multiplyExact(ms, (long) buckets), windowMs);
-        return state == null ? tick : Math.max(tick, state.newest);
+        long at = Math.multiplyExact(ms, (long) buckets);
+        // Most often it is the newest bucket still.
+        return state != null && at - state.newest * windowMs < windowMs ? state.newest : byWindow.floor(at);
     }
 
     private static long count(@Nullable State state, long tick) {
@@ -218,7 +226,9 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
         long ms = Math.floorDiv(nowMicros, 1000L);
         long tick = tickAt(state, ms);
         long full = 0;
-        if (state != null) {
+        if (state != null && tick == state.newest) {
+            full = state.full;
+        } else if (state != null) {
             // Bucket newest − i is one of the last S as long as i + (tick − newest) is below S.
             int live = (int) Math.max(0, buckets - Math.min(buckets, tick - state.newest));
             for (int i = 0; i < live; i++) {
@@ -247,12 +257,23 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
     private State plus(@Nullable State kept, long tick, long units) {
         State state = fits(kept) ? kept : null;
         long[] counts = new long[buckets + 1];
+        long full = 0;
         if (state != null) {
             int shift = (int) Math.min(counts.length, tick - state.newest);
             System.arraycopy(state.counts, 0, counts, shift, counts.length - shift);
+            full = shift == 0 ? state.full : full(counts);
         }
-        counts[0] = Math.max(0, counts[0] + units);
-        return new State(windowMs, tick, counts);
+        long had = counts[0];
+        counts[0] = Math.max(0, had + units);
+        return new State(windowMs, tick, counts, full - had + counts[0]);
+    }
+
+    private static long full(long[] counts) {
+        long full = 0;
+        for (int i = 0; i < counts.length - 1; i++) {
+            full += counts[i];
+        }
+        return full;
     }
 
     private Decision decide(long granted, boolean peek, long min, long nowMicros, View view, @Nullable Bucket denied) {
@@ -422,14 +443,16 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
             if (numbers.length < 4 || numbers[0] < 1) {
                 throw new IllegalArgumentException("state must be a window, a bucket and at least two counts");
             }
-            return new State(numbers[0], numbers[1], Arrays.copyOfRange(numbers, 2, numbers.length));
+            long[] counts = Arrays.copyOfRange(numbers, 2, numbers.length);
+            return new State(numbers[0], numbers[1], counts, full(counts));
         }
 
         @Override
         public long expiresAt(State state) {
-            long ms = Exact.ceilDiv(Math.multiplyExact(state.newest + 1, state.windowMs), state.counts.length - 1)
-                    + state.windowMs;
-            return Math.multiplyExact(ms, 1000L);
+            long end = Math.multiplyExact(state.newest + 1, state.windowMs);
+            int parts = state.counts.length - 1;
+            long ms = parts == buckets ? byBuckets.ceil(end) : Exact.ceilDiv(end, parts);
+            return Math.multiplyExact(ms + state.windowMs, 1000L);
         }
 
         @Override
