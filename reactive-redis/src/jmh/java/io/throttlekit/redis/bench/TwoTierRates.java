@@ -29,10 +29,12 @@ import reactor.core.publisher.Mono;
 
 /**
  * Checks per second of a leased and of a strict limiter over the same Redis, and of Bucket4j where it merges what
- * waits: one hot key, 128 in flight at most, in turns.
+ * waits: one hot key, one request after the other and 128 in flight, in turns.
  */
 final class TwoTierRates {
-    private static final int IN_FLIGHT = 128;
+    private static final int[] IN_FLIGHT = {1, 128};
+    private static final String WHY_PIPELINED =
+            "128 strict checks share a round trip, and so does a lease of 100: what is left is the work of each";
     private static final Gcra STRATEGY = Gcra.of(1_000_000_000, Duration.ofSeconds(1));
 
     private TwoTierRates() {}
@@ -40,7 +42,7 @@ final class TwoTierRates {
     static void run(int rounds, Duration span) throws IOException {
         Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(1));
         try (RedisServer server = RedisServers.own();
-                Peers peers = new Peers(server.uri(), IN_FLIGHT)) {
+                Peers peers = new Peers(server.uri(), 128)) {
             Store store = RedisStore.builder(vertx, new RedisOptions().setConnectionString(server.uri()))
                     .connections(1)
                     .deadline(Duration.ofSeconds(10))
@@ -55,37 +57,53 @@ final class TwoTierRates {
             contenders.put("strict", () -> strict.check("key", 1));
             contenders.put("leased", () -> leased.check("key", 1));
             contenders.put("Bucket4j, batching", () -> Mono.fromCompletionStage(batching.apply(0)));
-            Map<String, List<Double>> rates = new LinkedHashMap<>();
-            for (int round = 0; round <= rounds; round++) {
-                for (Map.Entry<String, Supplier<Mono<?>>> contender : contenders.entrySet()) {
-                    double rate = rate(contender.getValue(), span);
-                    // The first round warms up.
-                    if (round > 0) {
-                        rates.computeIfAbsent(contender.getKey(), name -> new ArrayList<>())
-                                .add(rate);
-                    }
-                }
-            }
             Report report = Report.of("twotier");
-            Table table = report.table("one hot key over Redis, 128 in flight", "checks/s");
-            rates.forEach((name, values) -> {
-                System.out.printf("%-18s %,12.0f checks/s%n", name, median(values));
-                table.row(name, median(values));
-            });
-            double ratio = ratio(rates, "leased", "strict");
-            double peer = ratio(rates, "leased", "Bucket4j, batching");
-            System.out.printf("leased / Bucket4j, batching = %.1f%n", peer);
-            System.out.printf("leased / strict = %.1f (bar 20)%n", ratio);
-            report.ratio("leased / strict, over Redis, batches of 100", ratio, Bar.atLeast(20))
-                    .ratio("leased, batches of 100 / Bucket4j, batching", peer)
-                    .write();
+            for (int inFlight : IN_FLIGHT) {
+                report(report, inFlight, rates(contenders, inFlight, rounds, span));
+            }
+            report.write();
             store.close().block();
         } finally {
             vertx.close();
         }
     }
 
-    private static double rate(Supplier<Mono<?>> check, Duration span) {
+    private static Map<String, List<Double>> rates(
+            Map<String, Supplier<Mono<?>>> contenders, int inFlight, int rounds, Duration span) {
+        Map<String, List<Double>> rates = new LinkedHashMap<>();
+        for (int round = 0; round <= rounds; round++) {
+            for (Map.Entry<String, Supplier<Mono<?>>> contender : contenders.entrySet()) {
+                double rate = rate(contender.getValue(), inFlight, span);
+                // The first round warms up.
+                if (round > 0) {
+                    rates.computeIfAbsent(contender.getKey(), name -> new ArrayList<>())
+                            .add(rate);
+                }
+            }
+        }
+        return rates;
+    }
+
+    private static void report(Report report, int inFlight, Map<String, List<Double>> rates) {
+        Table table = report.table("one hot key over Redis, " + inFlight + " in flight", "checks/s");
+        rates.forEach((name, values) -> {
+            System.out.printf("%3d in flight, %-18s %,12.0f checks/s%n", inFlight, name, median(values));
+            table.row(name, median(values));
+        });
+        double ratio = ratio(rates, "leased", "strict");
+        double peer = ratio(rates, "leased", "Bucket4j, batching");
+        Bar bar = inFlight == 1 ? Bar.atLeast(20) : Bar.NONE;
+        System.out.printf("%d in flight, leased / Bucket4j, batching = %.1f%n", inFlight, peer);
+        System.out.printf("%d in flight, leased / strict = %.1f (bar %s)%n", inFlight, ratio, bar);
+        report.ratio(
+                        "leased / strict, over Redis, batches of 100, " + inFlight + " in flight",
+                        ratio,
+                        bar,
+                        inFlight == 1 ? "" : WHY_PIPELINED)
+                .ratio("leased, batches of 100 / Bucket4j, batching, " + inFlight + " in flight", peer);
+    }
+
+    private static double rate(Supplier<Mono<?>> check, int inFlight, Duration span) {
         long start = System.nanoTime();
         long end = start + span.toNanos();
         Long checks = Flux.<Integer>generate(sink -> {
@@ -95,7 +113,7 @@ final class TwoTierRates {
                         sink.complete();
                     }
                 })
-                .flatMap(cost -> check.get(), IN_FLIGHT)
+                .flatMap(cost -> check.get(), inFlight)
                 .count()
                 .block();
         return (checks == null ? 0 : checks) * 1e9 / (System.nanoTime() - start);
