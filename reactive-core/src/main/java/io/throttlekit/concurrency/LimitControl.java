@@ -131,9 +131,9 @@ final class LimitControl {
         }
     }
 
-    /** Whether the standard error of the mean is small against it. */
+    /** Whether the standard error of the mean is small against it: that of {@link #variance}, without its divisions. */
     private boolean isPrecise() {
-        return variance() * samples * samples <= PRECISION * PRECISION * rttSum * rttSum;
+        return rttSquares * samples <= rttSum * rttSum * (1 + PRECISION * PRECISION * (samples - 1));
     }
 
     /** Of the mean, not of the samples. */
