@@ -67,7 +67,12 @@ public final class BenchMain {
     private static void report(Map<String, Server> servers) throws IOException {
         Report report = Report.of("http");
         Table table = report.table("server", "CPU us/request");
-        servers.forEach((name, server) -> table.row(name, server.median()));
+        System.out.printf("%n%-18s %14s%n", "server", "CPU us/request");
+        servers.forEach((name, server) -> {
+            System.out.printf("%-18s %14.2f%n", name, server.median());
+            table.row(name, server.median());
+        });
+        System.out.println();
         for (String kind : new String[] {"webflux", "vertx"}) {
             List<Double> bare = servers.get(kind + " bare").micros;
             List<Double> limited = servers.get(kind + " limited").micros;
@@ -75,6 +80,7 @@ public final class BenchMain {
             for (int i = 0; i < bare.size(); i++) {
                 ratios.add(limited.get(i) / bare.get(i));
             }
+            System.out.printf("%s: limited / bare = %.3f, median of rounds (bar %.2f)%n", kind, median(ratios), BAR);
             report.ratio(kind + ": limited / bare", median(ratios), Bar.atMost(BAR));
         }
         report.write();

@@ -27,12 +27,12 @@ import reactor.core.publisher.Sinks;
  *   <li>what was given back has been given back, and nothing else.
  * </ul>
  *
- * <p>When it is quiet again, heap, threads, connections and keys are back to what they were before the first fault, and
+ * <p>When it is quiet again, heap, threads, connections and keys are back to what they were when the JVM was warm, and
  * Netty has found no buffer that was lost. {@code -Dminutes=N} says for how long, 1 unless given, and may be a fraction.
  * It prints each fault, what was wrong, and one line of figures, and exits with 1 if something was wrong.
  */
 public final class Soak {
-    /** Before and after each fault has been met once without being judged: what follows one is cold code too. */
+    /** Before and after each fault has been met once; from then on delays are judged too. */
     private static final Duration WARM_UP = Duration.ofSeconds(3);
 
     private static final Duration BETWEEN_FAULTS = Duration.ofSeconds(2);
@@ -68,13 +68,19 @@ public final class Soak {
     }
 
     private synchronized void violation(String what) {
-        if (warm && violations.size() < MAX_TOLD && violations.add(what)) {
+        if (violations.size() < MAX_TOLD && violations.add(what)) {
             out.println("WRONG  " + what);
         }
     }
 
-    /** From now on. A cold JVM on a busy machine lets clients wait until they give up, with limits or without. */
-    private synchronized void judge() {
+    /** Something that is wrong once the JVM is warm: cold, on a busy machine, it lets anyone wait, limits or not. */
+    private synchronized void delay(String what) {
+        if (warm) {
+            violation(what);
+        }
+    }
+
+    private synchronized void judgeDelays() {
         warm = true;
     }
 
@@ -87,7 +93,7 @@ public final class Soak {
         Vertx vertx = Vertx.vertx();
         List<Backend> backends = List.of(new MemoryBackend(), new RedisBackend(vertx), new PgBackend(vertx));
         try (Pauses pauses = new Pauses();
-                Visitors visitors = new Visitors(this::violation)) {
+                Visitors visitors = new Visitors(this::delay)) {
             run(vertx, backends, pauses, visitors);
         } finally {
             backends.forEach(Backend::close);
@@ -104,7 +110,7 @@ public final class Soak {
         for (Backend backend : backends) {
             Map<String, Bound> promises = Site.bounds(backend.name(), this::violation);
             bounds.addAll(promises.values());
-            Ledger ledger = new Ledger(backend.name(), backend.deadline(), pauses, promises, this::violation);
+            Ledger ledger = new Ledger(backend.name(), backend.deadline(), pauses, promises, this::delay);
             ledgers.put(backend.name(), ledger);
             sites.add(Site.webFlux(backend, ledger));
             sites.add(Site.vertx(vertx, backend, ledger));
@@ -122,7 +128,7 @@ public final class Soak {
 
         refunds.forEach(Refunds::spread);
         ledgers.values().forEach(Ledger::warm);
-        judge();
+        judgeDelays();
         Traces before = Traces.now(backends);
         strike(backends);
         end.tryEmitEmpty();
