@@ -6,6 +6,7 @@ import io.throttlekit.StateMismatchException;
 import io.throttlekit.Store;
 import io.throttlekit.StoreUnavailableException;
 import io.throttlekit.Transform;
+import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -67,10 +68,15 @@ public final class PgStore implements Store {
      * several, and a key always takes the same one: then two calls of this process never wait for each other in the
      * database, and the transactions of the function path form their queue in front of it.
      *
+     * A few connections share an event loop: it can serve all the calls that the server can answer on them, and loops that
+     * wake each other up for every call cost more than the calls.
+     *
      * The deadline counts from the subscription and covers all waiting. What a call has sent is its fate: before
      * that nothing can have been charged, after it the answer is "may have been" until the server says what became
      * of it. An error that the server reports means that the statement was rolled back.
      */
+    private static final int LANES_PER_LOOP = 8;
+
     private final @Nullable Vertx owned;
     private final Settings settings;
     private final Keys keys;
@@ -90,8 +96,12 @@ public final class PgStore implements Store {
         VertxInternal internal = (VertxInternal) vertx;
         this.sweeper = new Sweeper(vertx, internal.createEventLoopContext(), source, settings, schema);
         this.lanes = new ArrayList<>();
+        Context loop = internal.createEventLoopContext();
         for (int i = 0; i < settings.connections(); i++) {
-            lanes.add(new Lane(vertx, internal.createEventLoopContext(), source, settings, schema, sweeper::start));
+            if (i > 0 && i % LANES_PER_LOOP == 0) {
+                loop = internal.createEventLoopContext();
+            }
+            lanes.add(new Lane(vertx, loop, source, settings, schema, sweeper::start));
         }
     }
 
@@ -465,7 +475,7 @@ public final class PgStore implements Store {
 
         private Vertx ownVertx() {
             return Vertx.vertx(new VertxOptions()
-                    .setEventLoopPoolSize(Math.min(connections, VertxOptions.DEFAULT_EVENT_LOOP_POOL_SIZE))
+                    .setEventLoopPoolSize(1 + (connections - 1) / LANES_PER_LOOP)
                     .setUseDaemonThread(true));
         }
 

@@ -5,9 +5,9 @@ import io.throttlekit.Program;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import reactor.util.Logger;
 import reactor.util.Loggers;
@@ -19,7 +19,9 @@ final class Routes {
     private final Vertx vertx;
     private final Settings settings;
     private final Schema schema;
-    private final Map<String, Future<Route>> routes = new HashMap<>();
+    /** Changed under this object's lock; read without it, since all lanes come here for every call. */
+    private final Map<String, Future<Route>> routes = new ConcurrentHashMap<>();
+
     private boolean said;
 
     /**
@@ -40,7 +42,12 @@ final class Routes {
     }
 
     /** The route of a program; its text is read off the event loop, once. */
-    synchronized Future<Route> of(Program<?> program, Names names) {
+    Future<Route> of(Program<?> program, Names names) {
+        Future<Route> known = routes.get(program.name());
+        return known != null && !known.failed() ? known : loaded(program, names);
+    }
+
+    private synchronized Future<Route> loaded(Program<?> program, Names names) {
         Future<Route> known = routes.get(program.name());
         if (known != null && !known.failed()) {
             return known;
