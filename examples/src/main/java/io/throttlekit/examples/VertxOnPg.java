@@ -56,6 +56,15 @@ public final class VertxOnPg {
         PgStore store = PgStore.builder(vertx, PgConnectOptions.fromUri(uri))
                 .deadline(Duration.ofSeconds(5))
                 .build();
+        try {
+            run(vertx, store, out);
+        } finally {
+            store.close().block();
+            await(vertx.close());
+        }
+    }
+
+    private static void run(Vertx vertx, PgStore store, PrintStream out) {
         Limiter limiter = Limiter.builder(TokenBucket.of(2, 1, Duration.ofHours(1)))
                 .store(store)
                 .prefix("example")
@@ -68,8 +77,6 @@ public final class VertxOnPg {
         for (String apiKey : new String[] {"ann", "ann", "ann", "bob"}) {
             caller.get("/hello", apiKey);
         }
-        store.close().block();
-        await(vertx.close());
     }
 
     private static Future<HttpServer> start(Vertx vertx, Limiter limiter) {

@@ -56,6 +56,14 @@ public final class WebFluxOnRedis {
         }
         RedisStore store =
                 RedisStore.builder(uri).deadline(Duration.ofSeconds(2)).build();
+        try {
+            run(store, out);
+        } finally {
+            store.close().block();
+        }
+    }
+
+    private static void run(RedisStore store, PrintStream out) {
         Limiter limiter = Limiter.builder(Gcra.of(2, Duration.ofHours(1)))
                 .store(store)
                 .prefix("example")
@@ -69,7 +77,6 @@ public final class WebFluxOnRedis {
             caller.get("/hello", apiKey);
         }
         server.disposeNow();
-        store.close().block();
     }
 
     private static DisposableServer start(Limiter limiter) {
