@@ -4,6 +4,7 @@ import io.throttlekit.Decision;
 import io.throttlekit.RateLimitExceededException;
 import io.throttlekit.limiter.Limiter;
 import io.throttlekit.strategy.Gcra;
+import java.io.PrintStream;
 import java.time.Duration;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -28,6 +29,10 @@ public final class PlainReactor {
      * @param args none
      */
     public static void main(String[] args) {
+        run(System.out);
+    }
+
+    static void run(PrintStream out) {
         Limiter limiter = Limiter.of(Gcra.of(3, Duration.ofMinutes(1)));
 
         Mono<String> check = limiter.check("ann").map(PlainReactor::describe);
@@ -42,9 +47,9 @@ public final class PlainReactor {
                 .onErrorResume(RateLimitExceededException.class, denial -> Mono.just("denied"))
                 .reduce((all, next) -> all + ", " + next);
 
-        System.out.println("check:       " + check.block());
-        System.out.println("dropExcess:  " + passed.block() + " of 10 elements passed");
-        System.out.println("guard:       " + calls.block());
+        out.println("check:       " + check.block());
+        out.println("dropExcess:  " + passed.block() + " of 10 elements passed");
+        out.println("guard:       " + calls.block());
         limiter.close().block();
     }
 

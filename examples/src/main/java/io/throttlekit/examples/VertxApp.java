@@ -10,14 +10,20 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
+import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Map;
 
 /**
  * Vert.x Web with a limit per client: a bucket of 5 tokens that gains one every two seconds.
  *
- * <p>It prints {@code curl -i http://localhost:8081/hello}. The first five of these in a row are answered with
- * 200, the sixth with 429 and {@code Retry-After: 2}.
+ * <p>It prints
+ *
+ * <pre>{@code
+ * curl -i http://localhost:8081/hello
+ * }</pre>
+ *
+ * <p>The first five of these in a row are answered with 200, the sixth with 429 and {@code Retry-After: 2}.
  */
 public final class VertxApp {
     private VertxApp() {}
@@ -28,14 +34,17 @@ public final class VertxApp {
      * @param args none
      */
     public static void main(String[] args) {
-        Limiter limiter = Limiter.of(TokenBucket.of(5, 1, Duration.ofSeconds(2)));
         Vertx vertx = Vertx.vertx();
-        start(vertx, 8081, Map.of("hello", limiter))
-                .onSuccess(server -> System.out.println("curl -i http://localhost:8081/hello"))
-                .onFailure(error -> {
-                    System.err.println(error.getMessage());
-                    vertx.close();
-                });
+        run(vertx, 8081, System.out).onFailure(error -> {
+            System.err.println(error.getMessage());
+            vertx.close();
+        });
+    }
+
+    static Future<HttpServer> run(Vertx vertx, int port, PrintStream out) {
+        Limiter limiter = Limiter.of(TokenBucket.of(5, 1, Duration.ofSeconds(2)));
+        return start(vertx, port, Map.of("hello", limiter))
+                .onSuccess(server -> out.println("curl -i http://localhost:" + server.actualPort() + "/hello"));
     }
 
     /** Serves one path per limiter, on the given port or on a free one for 0. */

@@ -8,6 +8,7 @@ import io.throttlekit.http.Admission;
 import io.throttlekit.limiter.Limiter;
 import io.throttlekit.strategy.Gcra;
 import io.throttlekit.webflux.RateLimitWebFilter;
+import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
@@ -26,8 +27,13 @@ import reactor.netty.http.server.HttpServer;
 /**
  * WebFlux with a limit per client: 5 requests per 10 seconds. The demo's page is at {@code /}.
  *
- * <p>It prints {@code curl -i http://localhost:8080/hello}. The first five of these in a row are answered with
- * 200, the sixth with 429 and {@code Retry-After: 2}.
+ * <p>It prints
+ *
+ * <pre>{@code
+ * curl -i http://localhost:8080/hello
+ * }</pre>
+ *
+ * <p>The first five of these in a row are answered with 200, the sixth with 429 and {@code Retry-After: 2}.
  */
 public final class WebFluxApp {
     private WebFluxApp() {}
@@ -38,10 +44,14 @@ public final class WebFluxApp {
      * @param args none
      */
     public static void main(String[] args) {
+        run(8080, System.out).onDispose().block();
+    }
+
+    static DisposableServer run(int port, PrintStream out) {
         Limiter limiter = Limiter.of(Gcra.of(5, Duration.ofSeconds(10)));
-        DisposableServer server = start(8080, Map.of("hello", limiter));
-        System.out.println("curl -i http://localhost:8080/hello");
-        server.onDispose().block();
+        DisposableServer server = start(port, Map.of("hello", limiter));
+        out.println("curl -i http://localhost:" + server.port() + "/hello");
+        return server;
     }
 
     /** Serves one path per limiter, on the given port or on a free one for 0. */

@@ -13,7 +13,8 @@ final class MissingFailModeAnalyzer extends AbstractFailureAnalyzer<MissingFailM
                         + " store through to what the limits protect, 'closed' turns it into an outage of this"
                         + " application.",
                 "Set throttlekit.fail-mode=open or throttlekit.fail-mode=closed, or throttlekit.enabled=false to"
-                        + " have no limits.",
+                        + " have no limits. Limits of your own take the place of these if their bean is declared as a"
+                        + " RateLimitWebFilter, not as a WebFilter.",
                 cause);
     }
 }
