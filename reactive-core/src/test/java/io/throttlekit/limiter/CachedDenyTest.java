@@ -81,6 +81,52 @@ class CachedDenyTest {
     }
 
     @Test
+    void aLongerDenialOfASmallerCostReplacesThoseItCovers() {
+        get(limiter.check("k", 10));
+        assertThat(get(limiter.check("k", 5)).retryAfterMs()).isEqualTo(500);
+        // Somebody else gives units back and takes more: the denial that is kept here is then too short.
+        Gcra same = Gcra.of(10, SECOND);
+        clock.advance(Duration.ofMillis(400));
+        store.applySync("k", same.check(4, 4), store.nowMicros());
+
+        assertThat(get(limiter.check("k", 2)).retryAfterMs()).isEqualTo(200);
+        int calls = wire.calls.get();
+        assertThat(get(limiter.check("k", 5)).retryAfterMs()).isEqualTo(200);
+        assertThat(get(limiter.check("k", 3)).retryAfterMs()).isEqualTo(200);
+        assertThat(wire.calls).hasValue(calls);
+        assertThat(get(limiter.check("k", 1)).retryAfterMs()).isEqualTo(100);
+        assertThat(wire.calls).hasValue(calls + 1);
+    }
+
+    @Test
+    void keepsFourDenialsOfTheSmallestCosts() {
+        get(limiter.check("k", 10));
+        for (int cost : new int[] {5, 4, 3, 2, 1}) {
+            assertThat(get(limiter.check("k", cost)).retryAfterMs()).isEqualTo(cost * 100L);
+        }
+        int calls = wire.calls.get();
+
+        assertThat(get(limiter.check("k", 5)).retryAfterMs()).isEqualTo(400);
+        assertThat(get(limiter.check("k", 2)).retryAfterMs()).isEqualTo(200);
+        clock.advance(Duration.ofMillis(250));
+        assertThat(get(limiter.check("k", 3)).retryAfterMs()).isEqualTo(50);
+        assertThat(wire.calls).hasValue(calls);
+    }
+
+    @Test
+    void looksPastWhatIsOver() {
+        get(limiter.check("k", 10));
+        get(limiter.check("k"));
+        int calls = wire.calls.get();
+
+        clock.advance(Duration.ofMillis(100));
+
+        assertThat(get(limiter.peek("k")).allowed()).isTrue();
+        assertThat(get(limiter.peek("other")).remaining()).isEqualTo(10);
+        assertThat(wire.calls).hasValue(calls + 2);
+    }
+
+    @Test
     void countsFromBeforeTheRequestWasSent() {
         get(limiter.check("k", 10));
         wire.holding = Holding.REPLIES;

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.throttlekit.Clock;
 import io.throttlekit.ExactMicros;
 import io.throttlekit.ManualClock;
+import io.throttlekit.Program;
+import io.throttlekit.ScalarTransform;
 import io.throttlekit.StateCodec;
 import io.throttlekit.StateMismatchException;
 import io.throttlekit.Step;
@@ -16,6 +18,7 @@ import java.math.BigInteger;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -121,6 +124,87 @@ class DepartureLineTest {
         clock.advance(Duration.ofMillis(500));
         assertThat(apply(line.cancel(later))).isFalse();
         assertThat(apply(line.reserve(1)).waitMicros()).isEqualTo(500_000);
+    }
+
+    @Test
+    void tellsNanosecondsOfTheExactFraction() {
+        DepartureLine line = line("3000000", SECOND, Duration.ofNanos(1000));
+        apply(line.reserve(1));
+
+        Departure second = apply(line.reserve(1));
+        Departure third = apply(line.reserve(1));
+        Departure fourth = apply(line.reserve(2));
+        Departure rejected = apply(line.reserve(1));
+
+        assertThat(second.waitNanos()).isEqualTo(334);
+        assertThat(third.waitNanos()).isEqualTo(667);
+        assertThat(fourth.waitNanos()).isEqualTo(1_000);
+        assertThat(rejected.waitNanos()).isEqualTo(1_000);
+        assertThat(rejected.decidedAtMicros()).isEqualTo(START);
+        assertThat(rejected.toString()).contains("rejected, cost=1").contains("waitMicros=1");
+        assertThat(second.toString()).contains("accepted, cost=1").contains("waitMicros=1");
+    }
+
+    @Test
+    void anEvictingStoreCountsTheSameInTicks() {
+        ScalarTransform<ExactMicros, Departure> reserve = (ScalarTransform<ExactMicros, Departure>)
+                line("10", SECOND, SECOND).reserve(1);
+
+        assertThat(reserve.remainingTicks(-5, 0)).isEqualTo(11);
+        assertThat(reserve.remainingTicks(500_000, 0)).isEqualTo(6);
+        assertThat(reserve.remainingTicks(1_100_000, 100_000)).isEqualTo(1);
+        assertThat(reserve.remainingTicks(1_000_001, 0)).isZero();
+    }
+
+    @Test
+    void takesTheCompactFormWhileQueueAndCostFitIt() {
+        DepartureLine fits = line("4096", Duration.ofNanos(1000), Duration.ofNanos(((1L << 48) - 1) * 1000));
+
+        assertThat(ticks(fits.reserve(4096))).isEqualTo(4096);
+        assertThat(ticks(fits.reserve(4097))).isZero();
+        assertThat(ticks(line("4097", Duration.ofNanos(1000), SECOND).reserve(1)))
+                .isZero();
+        assertThat(ticks(line("4096", Duration.ofNanos(1000), Duration.ofNanos((1L << 48) * 1000))
+                        .reserve(1)))
+                .isZero();
+        assertThat(ticks(line("1", Duration.ofNanos(1000), SECOND).reserve(1L << 51)))
+                .isEqualTo(1);
+    }
+
+    private static long ticks(Transform<ExactMicros, Departure> reserve) {
+        return ((ScalarTransform<ExactMicros, Departure>) reserve).ticksPerMicro();
+    }
+
+    @Test
+    void anEvictingStoreCountsFractionsInTheGeneralForm() {
+        StateCodec<ExactMicros> codec =
+                line("3000000", SECOND, Duration.ofNanos(2000)).reserve(1).codec();
+
+        assertThat(codec.remaining(new ExactMicros(START, 1, 3), START)).isEqualTo(6);
+        assertThat(codec.remaining(new ExactMicros(START + 1, 2, 3), START)).isEqualTo(2);
+        assertThat(codec.remaining(new ExactMicros(START + 2, 0, 3), START)).isEqualTo(1);
+        assertThat(codec.remaining(new ExactMicros(START + 2, 1, 3), START)).isZero();
+        assertThat(codec.remaining(new ExactMicros(START - 9, 1, 3), START)).isEqualTo(7);
+        assertThat(codec.kind()).isEqualTo("leakyBucket");
+    }
+
+    @Test
+    void sendsItsSpansReadyMadeAndReadsTheReply() {
+        DepartureLine line = line("3000000", SECOND, Duration.ofNanos(2000));
+        Program<Departure> reserve = Objects.requireNonNull(line.reserve(4).program());
+        Departure departure = apply(line.reserve(4));
+        Program<Boolean> cancel = Objects.requireNonNull(line.cancel(departure).program());
+
+        assertThat(reserve.operation()).isEqualTo("reserve");
+        assertThat(reserve.args(START)).containsExactly(3L, 2L, 4L, 1L, 1L);
+        assertThat(cancel.operation()).isEqualTo("cancel");
+        assertThat(cancel.args(START)).containsExactly(3L, START, 0L, START + 1, 1L);
+        assertThat(reserve.read(List.of(4L, START, START + 1, 2L)))
+                .hasToString(new Departure(true, 4, START, START + 1, 2, 3, 2).toString());
+        assertThat(reserve.read(List.of(0L, START, START + 2, 1L)))
+                .hasToString(new Departure(false, 4, START, START + 2, 1, 3, 1).toString());
+        assertThat(cancel.read(List.of(1L, START, START, 0L))).isTrue();
+        assertThat(cancel.read(List.of(0L, START, START, 0L))).isFalse();
     }
 
     @Test
