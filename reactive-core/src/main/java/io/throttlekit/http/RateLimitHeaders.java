@@ -105,22 +105,19 @@ public final class RateLimitHeaders {
     }
 
     private static void addLists(Map<String, String> fields, List<Report> reports) {
-        StringBuilder policies = new StringBuilder();
-        StringBuilder limits = new StringBuilder();
-        String separator = "";
-        for (Report report : reports) {
-            Decision decision = report.decision;
-            policies.append(separator).append(report.policy.item);
-            limits.append(separator)
-                    .append(report.policy.quoted)
-                    .append(";r=")
-                    .append(integer(decision.remaining()))
-                    .append(";t=")
-                    .append(integer(resetSeconds(decision)));
-            separator = ", ";
+        String policies = reports.get(0).policy.item;
+        String limits = limit(reports.get(0));
+        for (Report report : reports.subList(1, reports.size())) {
+            policies += ", " + report.policy.item;
+            limits += ", " + limit(report);
         }
-        fields.put(RATE_LIMIT_POLICY, policies.toString());
-        fields.put(RATE_LIMIT, limits.toString());
+        fields.put(RATE_LIMIT_POLICY, policies);
+        fields.put(RATE_LIMIT, limits);
+    }
+
+    private static String limit(Report report) {
+        Decision decision = report.decision;
+        return report.policy.quoted + ";r=" + integer(decision.remaining()) + ";t=" + integer(resetSeconds(decision));
     }
 
     private void addTriples(Map<String, String> fields, Decision tightest) {
