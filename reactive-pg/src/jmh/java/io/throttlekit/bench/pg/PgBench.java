@@ -48,8 +48,7 @@ public final class PgBench {
 
     private static final String FOR_UPDATE = "Bucket4j, FOR UPDATE";
     private static final String ADVISORY = "Bucket4j, advisory lock";
-    private static final String WHY_UPSERT =
-            "a function is more work than a bare statement, which counts where nothing waits for the disk";
+    private static final String WHY_UPSERT = "a function is more work than a bare statement";
 
     private final double seconds;
     private final int rounds;
