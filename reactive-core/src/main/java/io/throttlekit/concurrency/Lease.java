@@ -9,38 +9,39 @@ import org.jspecify.annotations.Nullable;
  * first of them counts, further calls do nothing. On a lease that is not {@link #ok} they never do anything.
  */
 public final class Lease {
-    private static final VarHandle GUARD;
+    private static final VarHandle ENDED;
 
     static {
         try {
-            GUARD = MethodHandles.lookup().findVarHandle(Lease.class, "guard", ConcurrencyGuard.class);
+            ENDED = MethodHandles.lookup().findVarHandle(Lease.class, "ended", boolean.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
     }
 
-    private final boolean ok;
+    /** Null if there was no place. */
+    private final @Nullable ConcurrencyGuard guard;
+
     private final long admission;
     private final long startNanos;
 
-    /** Null from the release on. */
-    @SuppressWarnings("unused") // through GUARD
-    private volatile @Nullable ConcurrencyGuard guard;
+    /** Only through {@link #ENDED}. It is not volatile, and starts as what is there anyway: no write, no fence. */
+    @SuppressWarnings("unused")
+    private boolean ended;
 
-    private Lease(boolean ok, @Nullable ConcurrencyGuard guard, long admission, long startNanos) {
-        this.ok = ok;
+    private Lease(@Nullable ConcurrencyGuard guard, long admission, long startNanos) {
         this.guard = guard;
         this.admission = admission;
         this.startNanos = startNanos;
     }
 
     static Lease refused() {
-        return new Lease(false, null, 0, 0);
+        return new Lease(null, 0, 0);
     }
 
     /** A lease from {@code startNanos} on; {@code admission} is the guard's word after it was admitted. */
     static Lease admitted(ConcurrencyGuard guard, long admission, long startNanos) {
-        return new Lease(true, guard, admission, startNanos);
+        return new Lease(guard, admission, startNanos);
     }
 
     /**
@@ -49,7 +50,7 @@ public final class Lease {
      * @return true if the request may go on, also after the lease was given back
      */
     public boolean ok() {
-        return ok;
+        return guard != null;
     }
 
     /** Gives the place back after success. The time it was held is a sample for the law. */
@@ -75,8 +76,7 @@ public final class Lease {
      * @param error the error
      */
     public void releaseFailed(Throwable error) {
-        ConcurrencyGuard holder = guard;
-        if (holder != null && holder.isDrop(error)) {
+        if (guard != null && !(boolean) ENDED.getOpaque(this) && guard.isDrop(error)) {
             releaseDropped();
         } else {
             cancel();
@@ -92,6 +92,6 @@ public final class Lease {
     }
 
     private @Nullable ConcurrencyGuard end() {
-        return guard == null ? null : (ConcurrencyGuard) GUARD.getAndSet(this, null);
+        return guard != null && ENDED.compareAndSet(this, false, true) ? guard : null;
     }
 }

@@ -6,7 +6,6 @@ import io.throttlekit.limiter.Limiter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -197,7 +196,7 @@ public final class Admission<C> {
     }
 
     private Outcome pass(List<Verdict> passed) {
-        return passed.isEmpty() ? BARE : new Outcome.Pass(headers.of(reports(passed)));
+        return passed.isEmpty() ? BARE : new Outcome.Pass(headers.fields(reports(passed)));
     }
 
     /** A dry run is not told: a client cannot be asked to keep to a limit that is not in force. */
@@ -220,7 +219,7 @@ public final class Admission<C> {
         List<Verdict> all = new ArrayList<>(passed.size() + 1);
         passed.forEach(earlier -> all.add(earlier.givenBack()));
         all.add(verdict);
-        Map<String, String> fields = headers.of(reports(all));
+        Fields fields = headers.fields(reports(all));
         OptionalLong retryAfter = RateLimitHeaders.retryAfterSeconds(report.decision());
         String text = entity(
                 fields, new RefusalBody.Refusal(429, List.of(report.policy().name()), retryAfter), head);
@@ -228,17 +227,17 @@ public final class Admission<C> {
     }
 
     private Outcome unavailable(RequestHead head) {
-        Map<String, String> fields = new LinkedHashMap<>();
-        fields.put(RateLimitHeaders.RETRY_AFTER, Long.toString(outageRetryAfterSeconds));
+        Fields fields = new Fields(3);
+        fields.add(RateLimitHeaders.RETRY_AFTER, Long.toString(outageRetryAfterSeconds));
         String text =
                 entity(fields, new RefusalBody.Refusal(503, List.of(), OptionalLong.of(outageRetryAfterSeconds)), head);
         return new Outcome.Unavailable(fields, text);
     }
 
-    private String entity(Map<String, String> fields, RefusalBody.Refusal refusal, RequestHead head) {
+    private String entity(Fields fields, RefusalBody.Refusal refusal, RequestHead head) {
         RefusalBody.Entity entity = body.write(refusal, head);
-        fields.put("Content-Type", entity.mediaType());
-        fields.put("Cache-Control", "no-store");
+        fields.add("Content-Type", entity.mediaType());
+        fields.add("Cache-Control", "no-store");
         return entity.text();
     }
 

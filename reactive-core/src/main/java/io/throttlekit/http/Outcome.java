@@ -87,10 +87,10 @@ public sealed interface Outcome {
                 throw new IllegalArgumentException("retryAfter must be more than zero, was " + retryAfter);
             }
             long seconds = RateLimitHeaders.seconds(retryAfter);
-            Map<String, String> fields = new LinkedHashMap<>();
-            fields.put(RateLimitHeaders.RETRY_AFTER, Long.toString(seconds));
-            fields.put("Content-Type", Problem.MEDIA_TYPE);
-            fields.put("Cache-Control", "no-store");
+            Fields fields = new Fields(3);
+            fields.add(RateLimitHeaders.RETRY_AFTER, Long.toString(seconds));
+            fields.add("Content-Type", Problem.MEDIA_TYPE);
+            fields.add("Cache-Control", "no-store");
             return new Unavailable(
                     fields, Problem.temporarilyReduced("The server has as much to do as it can.", seconds));
         }
@@ -102,6 +102,6 @@ public sealed interface Outcome {
     }
 
     private static Map<String, String> inOrder(Map<String, String> headers) {
-        return Collections.unmodifiableMap(new LinkedHashMap<>(headers));
+        return headers instanceof Fields ? headers : Collections.unmodifiableMap(new LinkedHashMap<>(headers));
     }
 }

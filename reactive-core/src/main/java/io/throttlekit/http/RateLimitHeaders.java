@@ -87,7 +87,12 @@ public final class RateLimitHeaders {
      * @return names and values, in order; the caller's own
      */
     public Map<String, String> of(List<Report> reports) {
-        Map<String, String> fields = new LinkedHashMap<>();
+        return new LinkedHashMap<>(fields(reports));
+    }
+
+    /** The same, to be added to by this package alone. */
+    Fields fields(List<Report> reports) {
+        Fields fields = new Fields(2);
         if (reports.isEmpty()) {
             return fields;
         }
@@ -99,20 +104,20 @@ public final class RateLimitHeaders {
         }
         OptionalLong retryAfter = retryAfterSeconds(reports);
         if (retryAfter.isPresent()) {
-            fields.put(RETRY_AFTER, Long.toString(retryAfter.getAsLong()));
+            fields.add(RETRY_AFTER, Long.toString(retryAfter.getAsLong()));
         }
         return fields;
     }
 
-    private static void addLists(Map<String, String> fields, List<Report> reports) {
+    private static void addLists(Fields fields, List<Report> reports) {
         String policies = reports.get(0).policy.item;
         String limits = limit(reports.get(0));
-        for (Report report : reports.subList(1, reports.size())) {
-            policies += ", " + report.policy.item;
-            limits += ", " + limit(report);
+        for (int i = 1; i < reports.size(); i++) {
+            policies += ", " + reports.get(i).policy.item;
+            limits += ", " + limit(reports.get(i));
         }
-        fields.put(RATE_LIMIT_POLICY, policies);
-        fields.put(RATE_LIMIT, limits);
+        fields.add(RATE_LIMIT_POLICY, policies);
+        fields.add(RATE_LIMIT, limits);
     }
 
     private static String limit(Report report) {
@@ -120,18 +125,18 @@ public final class RateLimitHeaders {
         return report.policy.quoted + ";r=" + integer(decision.remaining()) + ";t=" + integer(resetSeconds(decision));
     }
 
-    private void addTriples(Map<String, String> fields, Decision tightest) {
+    private void addTriples(Fields fields, Decision tightest) {
         String limit = Long.toString(tightest.limit());
         String remaining = Long.toString(tightest.remaining());
         if (families.contains(Family.RATE_LIMIT_TRIPLE)) {
-            fields.put("RateLimit-Limit", limit);
-            fields.put("RateLimit-Remaining", remaining);
-            fields.put("RateLimit-Reset", Long.toString(resetSeconds(tightest)));
+            fields.add("RateLimit-Limit", limit);
+            fields.add("RateLimit-Remaining", remaining);
+            fields.add("RateLimit-Reset", Long.toString(resetSeconds(tightest)));
         }
         if (families.contains(Family.X_RATE_LIMIT_TRIPLE)) {
-            fields.put("X-RateLimit-Limit", limit);
-            fields.put("X-RateLimit-Remaining", remaining);
-            fields.put("X-RateLimit-Reset", Long.toString(ceilSeconds(tightest.decidedAtMs() + resetMs(tightest))));
+            fields.add("X-RateLimit-Limit", limit);
+            fields.add("X-RateLimit-Remaining", remaining);
+            fields.add("X-RateLimit-Reset", Long.toString(ceilSeconds(tightest.decidedAtMs() + resetMs(tightest))));
         }
     }
 

@@ -5,11 +5,13 @@ import io.throttlekit.http.Outcome;
 import io.throttlekit.http.RateLimitHeaders;
 import io.vertx.core.Context;
 import io.vertx.core.MultiMap;
+import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
 import io.vertx.ext.web.RoutingContext;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.BaseSubscriber;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
 
 /**
  * One request on its way through the limit: the subscriber of its check.
@@ -18,14 +20,23 @@ import reactor.core.publisher.BaseSubscriber;
  * is delivered, no close is seen. So an answer within the call is acted on in place, and only when the call
  * would return without one is the request paused. From then on everything happens in tasks of that context.
  */
-final class Passage extends BaseSubscriber<Outcome> {
+final class Passage implements CoreSubscriber<Outcome> {
+    /** In the form that Vert.x neither hashes nor encodes anew for each response. */
+    private static final CharSequence RATE_LIMIT = HttpHeaders.createOptimized(RateLimitHeaders.RATE_LIMIT);
+
+    private static final CharSequence RATE_LIMIT_POLICY =
+            HttpHeaders.createOptimized(RateLimitHeaders.RATE_LIMIT_POLICY);
+
     private final RoutingContext routing;
     private final Context context;
     private final Thread caller = Thread.currentThread();
 
     // Touched on the caller within its call, and afterwards in tasks of the context: never by two at once.
     private boolean inTheCall = true;
-    private @Nullable Runnable atOnce;
+    private @Nullable Subscription check;
+    private @Nullable Outcome outcome;
+    private @Nullable Throwable error;
+    private boolean ended;
     private boolean paused;
     private int endHandler = -1;
 
@@ -37,37 +48,67 @@ final class Passage extends BaseSubscriber<Outcome> {
     void through(Admission<RoutingContext> admission) {
         admission.admit(routing, new RoutingHead(routing.request())).subscribe(this);
         inTheCall = false;
-        if (atOnce != null) {
-            atOnce.run();
-        } else {
+        if (outcome == null && error == null) {
             hold();
+        } else {
+            act();
         }
     }
 
     @Override
-    protected void hookOnNext(Outcome outcome) {
-        answer(() -> act(outcome));
+    public void onSubscribe(Subscription subscription) {
+        if (isInTheCall()) {
+            begin(subscription);
+        } else {
+            context.runOnContext(ignored -> begin(subscription));
+        }
+    }
+
+    private void begin(Subscription subscription) {
+        if (ended) {
+            subscription.cancel();
+        } else {
+            check = subscription;
+            subscription.request(Long.MAX_VALUE);
+        }
     }
 
     @Override
-    protected void hookOnError(Throwable error) {
-        answer(() -> routing.fail(error));
+    public void onNext(Outcome outcome) {
+        answer(outcome, null);
     }
 
-    private void answer(Runnable action) {
-        // The thread is compared first: on another one, inTheCall may not be read.
-        if (Thread.currentThread() == caller && inTheCall) {
-            atOnce = action;
+    @Override
+    public void onError(Throwable error) {
+        answer(null, error);
+    }
+
+    @Override
+    public void onComplete() {
+        // There is one outcome, and that was it.
+    }
+
+    private void answer(@Nullable Outcome outcome, @Nullable Throwable error) {
+        if (isInTheCall()) {
+            this.outcome = outcome;
+            this.error = error;
             return;
         }
         context.runOnContext(ignored -> {
+            this.outcome = outcome;
+            this.error = error;
             routing.removeEndHandler(endHandler);
             letGo();
             HttpServerResponse response = routing.response();
             if (!response.ended() && !response.closed()) {
-                action.run();
+                act();
             }
         });
+    }
+
+    private boolean isInTheCall() {
+        // The thread is compared first: on another one, inTheCall may not be read.
+        return Thread.currentThread() == caller && inTheCall;
     }
 
     private void hold() {
@@ -76,8 +117,11 @@ final class Passage extends BaseSubscriber<Outcome> {
             request.pause();
             paused = true;
         }
-        endHandler = routing.addEndHandler(ended -> {
-            cancel();
+        endHandler = routing.addEndHandler(end -> {
+            ended = true;
+            if (check != null) {
+                check.cancel();
+            }
             letGo();
         });
     }
@@ -90,8 +134,10 @@ final class Passage extends BaseSubscriber<Outcome> {
         }
     }
 
-    private void act(Outcome outcome) {
-        if (outcome instanceof Outcome.Refusal refusal) {
+    private void act() {
+        if (outcome == null) {
+            routing.fail(error);
+        } else if (outcome instanceof Outcome.Refusal refusal) {
             refuse(routing, refusal);
         } else {
             put(outcome, routing.response());
@@ -101,12 +147,12 @@ final class Passage extends BaseSubscriber<Outcome> {
 
     private static void put(Outcome outcome, HttpServerResponse response) {
         MultiMap headers = response.headers();
+        // The limits of several handlers make a list of several lines.
         outcome.headers().forEach((name, value) -> {
-            // The limits of several handlers make a list of several lines.
-            if (RateLimitHeaders.isList(name)) {
-                headers.add(name, value);
-            } else {
-                headers.set(name, value);
+            switch (name) {
+                case RateLimitHeaders.RATE_LIMIT -> headers.add(RATE_LIMIT, value);
+                case RateLimitHeaders.RATE_LIMIT_POLICY -> headers.add(RATE_LIMIT_POLICY, value);
+                default -> headers.set(name, value);
             }
         });
     }

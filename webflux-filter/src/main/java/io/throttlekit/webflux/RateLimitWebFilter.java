@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.springframework.core.Ordered;
 import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
@@ -105,14 +106,18 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
         if (fields.isEmpty()) {
             return;
         }
-        response.beforeCommit(() -> Mono.fromRunnable(() -> fields.forEach((name, value) -> {
-            // The limits of several filters make a list of several lines.
-            if (RateLimitHeaders.isList(name)) {
-                response.getHeaders().add(name, value);
-            } else {
-                response.getHeaders().set(name, value);
-            }
-        })));
+        response.beforeCommit(() -> {
+            HttpHeaders headers = response.getHeaders();
+            fields.forEach((name, value) -> {
+                // The limits of several filters make a list of several lines.
+                if (RateLimitHeaders.isList(name)) {
+                    headers.add(name, value);
+                } else {
+                    headers.set(name, value);
+                }
+            });
+            return Mono.empty();
+        });
     }
 
     static Mono<Void> refuse(Outcome.Refusal refusal, ServerHttpResponse response) {
