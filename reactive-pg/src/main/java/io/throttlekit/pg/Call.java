@@ -25,6 +25,7 @@ final class Call<R> {
     private final AtomicReference<@Nullable MonoSink<R>> sink;
     private Work<R> work;
     private @Nullable Link link;
+    private Turns.@Nullable Turn turn;
     private boolean sent;
 
     Call(Lane lane, AtomicInteger inFlight, byte[] key, long deadlineNanos, MonoSink<R> sink, Work<R> work) {
@@ -53,6 +54,18 @@ final class Call<R> {
     void start(Link on) {
         link = on;
         work.start(this, on);
+    }
+
+    /** Where it is kept until it is sent. */
+    void waitsIn(Turns.Turn turn) {
+        this.turn = turn;
+    }
+
+    /** Leaves where it is kept. */
+    void leaveTurn() {
+        if (turn != null) {
+            turn.forget(this);
+        }
     }
 
     /** From here on a change may have happened although no answer comes. */

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 final class Faults {
     static final String UNDEFINED_FUNCTION = "42883";
 
+    /** The only error of which the server says that it does not know whether the transaction took place. */
+    private static final String UNKNOWN = "40003";
+
     private static final Set<String> FORBIDDEN = Set.of("42501", "42704");
     private static final Set<String> WORTH_ANOTHER_TRY = Set.of("40001", "40P01");
     private static final Set<String> TIMED_OUT = Set.of("57014", "55P03");
@@ -58,12 +61,17 @@ final class Faults {
         if (state.equals(Ddl.MISMATCH)) {
             return new StateMismatchException(text(cause), cause);
         }
-        // An ERROR rolls back what it belongs to. Only this one says that the server does not know.
-        boolean unknown = sent && state.equals("40003");
+        // Any other ERROR rolls back what it belongs to.
+        boolean unknown = sent && state.equals(UNKNOWN);
         if (TIMED_OUT.contains(state)) {
             return new StoreUnavailableException(Reason.TIMEOUT, unknown, "PostgreSQL: " + text(cause), cause);
         }
         return new StoreUnavailableException(Reason.SERVER, unknown, "PostgreSQL: " + text(cause), cause);
+    }
+
+    /** Whether the server said that nothing has changed, and can be asked again. */
+    static boolean rolledBack(Throwable cause) {
+        return !sessionEnded(cause) && !UNKNOWN.equals(sqlState(cause));
     }
 
     /** Whether the connection is no more: the server said so, or it is not the server's error at all. */

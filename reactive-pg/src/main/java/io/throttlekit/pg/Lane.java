@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Lane {
     /*
-     * At most WINDOW statements are out at once; the rest wait here, where an expired or cancelled call is never sent
+     * At most WINDOW transactions are out at once; the rest wait here or for their key's turn, where an expired or cancelled call is never sent
      * and so certainly has not charged. Without that bound a server that hangs would be sent every call there is.
      *
      * A connection that is silent although statements are out is given up for dead after some time: the server gives
@@ -124,22 +124,34 @@ final class Lane {
 
     /** Starts what can be started. */
     void pump() {
-        while (!waiting.isEmpty()) {
+        while (true) {
             Link on = link;
             if (on == null) {
-                reconnect();
+                if (!waiting.isEmpty()) {
+                    reconnect();
+                }
                 return;
             }
-            if (!on.free()) {
+            // In turns, so that neither the keys that many want nor the others wait for the end of the rest.
+            boolean sent = on.free() && on.turns.sendNext();
+            boolean started = on.free() && startNext(on);
+            if (!sent && !started) {
                 return;
-            }
-            Iterator<Call<?>> first = waiting.iterator();
-            Call<?> call = first.next();
-            first.remove();
-            if (!call.done()) {
-                start(call, on);
             }
         }
+    }
+
+    private boolean startNext(Link on) {
+        Iterator<Call<?>> first = waiting.iterator();
+        if (!first.hasNext()) {
+            return false;
+        }
+        Call<?> call = first.next();
+        first.remove();
+        if (!call.done()) {
+            start(call, on);
+        }
+        return true;
     }
 
     private static void start(Call<?> call, Link on) {
@@ -153,6 +165,7 @@ final class Lane {
     void forget(Call<?> call) {
         calls.remove(call);
         waiting.remove(call);
+        call.leaveTurn();
     }
 
     void forgetSoon(Call<?> call) {
@@ -318,6 +331,7 @@ final class Lane {
             return;
         }
         giveUp(gone.connection);
+        gone.turns.giveUp().forEach(Call::again);
         for (Call<?> call : copy(calls)) {
             if (call.isOn(gone)) {
                 call.fail(Faults.disconnected(call.sent(), cause));
@@ -334,6 +348,7 @@ final class Lane {
         if (link == old) {
             link = null;
             schema.forget();
+            old.turns.giveUp().forEach(Call::again);
             old.retire();
             reconnect();
         }

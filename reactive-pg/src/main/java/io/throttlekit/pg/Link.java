@@ -5,6 +5,7 @@ import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
 import io.vertx.sqlclient.SqlConnection;
 import io.vertx.sqlclient.Tuple;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,7 @@ final class Link {
     final SqlConnection connection;
     final Names names;
     final Denials denials = new Denials();
+    final Turns turns = new Turns(this);
     private final Lane lane;
     private final long sinceNanos = System.nanoTime();
     /** When the server last answered, or was first asked something after it had answered everything. */
@@ -37,6 +39,18 @@ final class Link {
     /** Sends a prepared statement. One of the two is called, at most once, on the lane's loop. */
     void query(String sql, Tuple arguments, Consumer<RowSet<Row>> answered, Consumer<Throwable> failed) {
         send(connection.preparedQuery(sql).execute(arguments), answered, failed);
+    }
+
+    /**
+     * Sends a prepared statement once for each of the arguments, as one transaction. The rows of each further one are
+     * the {@code next()} of those before.
+     */
+    void queryEach(String sql, List<Tuple> arguments, Consumer<RowSet<Row>> answered, Consumer<Throwable> failed) {
+        if (arguments.size() == 1) {
+            query(sql, arguments.get(0), answered, failed);
+        } else {
+            send(connection.preparedQuery(sql).executeBatch(arguments), answered, failed);
+        }
     }
 
     /** Sends statements that need no arguments, as one message. */

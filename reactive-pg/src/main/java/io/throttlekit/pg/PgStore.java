@@ -37,8 +37,10 @@ import reactor.core.publisher.MonoSink;
  * }</pre>
  *
  * <p><b>Checks.</b> A strategy of this library is a function that the store installs in the database. A check is
- * one prepared statement, one round trip and one transaction; one that denies, and a look, takes no lock and
- * writes nothing. Any other strategy runs in this process, inside a transaction of two round trips. Either way the
+ * one prepared statement and one round trip; one that denies, and a look, takes no lock and writes nothing. It is a
+ * transaction of its own, unless many calls of this store want the same key at once: what comes while others are out
+ * on that key goes together when they are back, up to 32 statements in one transaction, so that a hot key does not wait
+ * for the disk at every check. An error of one of them rolls back all, and each is tried again alone. Any other strategy runs in this process, inside a transaction of two round trips. Either way the
  * server's clock decides, unless the store was given one.
  *
  * <p><b>Threads.</b> A {@code Mono} signals on the event loop of one of the store's connections, or on the
@@ -66,7 +68,8 @@ public final class PgStore implements Store {
      * A connection per statement, as the client's pool takes, costs a wait for each; one that pipelines serves
      * hundreds of calls. But what waits for a row holds back everything behind it on the same connection. So there are
      * several, and a key always takes the same one: then two calls of this process never wait for each other in the
-     * database, and the transactions of the function path form their queue in front of it.
+     * database, those on a hot key can share transactions (Turns), and the transactions of the function path form their
+     * queue in front of it.
      *
      * A few connections share an event loop: it can serve all the calls that the server can answer on them, and loops that
      * wake each other up for every call cost more than the calls.

@@ -6,13 +6,12 @@ import io.throttlekit.pg.Routes.Route;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.sqlclient.Row;
-import io.vertx.sqlclient.RowSet;
 import io.vertx.sqlclient.Tuple;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Runs a transform as a function of the server: one statement, which is its own transaction. */
+/** Runs a transform as a function of the server: one statement, which is its own transaction or shares one by {@link Turns}. */
 final class ProgramWork<S, R> implements Call.Work<R> {
     /** So many arguments the function takes one by one; when there are more, it gets all of them in an array too. */
     private static final int SCALARS = 8;
@@ -28,6 +27,7 @@ final class ProgramWork<S, R> implements Call.Work<R> {
     private List<Long> arguments;
     private boolean installed;
     private boolean repeated;
+    private boolean alone;
 
     /**
      * Work with arguments for a time.
@@ -62,9 +62,7 @@ final class ProgramWork<S, R> implements Call.Work<R> {
             call.instead(new FunctionWork<>(settings, transform), link);
             return;
         }
-        Tuple tuple = tuple(call.key, !link.denials.has(call.key));
-        call.sending();
-        link.query(route.call(), tuple, rows -> answered(call, link, rows), cause -> failed(call, link, route, cause));
+        link.turns.take(new Asked(call, link, route, route.call()));
     }
 
     private Tuple tuple(byte[] key, boolean hopeful) {
@@ -80,8 +78,8 @@ final class ProgramWork<S, R> implements Call.Work<R> {
                 .addValue(hopeful);
     }
 
-    private void answered(Call<R> call, Link link, RowSet<Row> rows) {
-        List<Long> reply = Arrays.asList(rows.iterator().next().getArrayOfLongs(0));
+    private void answered(Call<R> call, Link link, Row row) {
+        List<Long> reply = Arrays.asList(row.getArrayOfLongs(0));
         if (program.operation().equals(CHECK)) {
             link.denials.note(call.key, reply.get(0) == 0);
         }
@@ -111,6 +109,61 @@ final class ProgramWork<S, R> implements Call.Work<R> {
             call.after(routes.install(program, route, link));
         } else {
             call.fail(Faults.of(cause, call.sent()));
+        }
+    }
+
+    private final class Asked implements Turns.Ask {
+        private final Call<R> call;
+        private final Link link;
+        private final Route route;
+        private final String sql;
+
+        Asked(Call<R> call, Link link, Route route, String sql) {
+            this.call = call;
+            this.link = link;
+            this.route = route;
+            this.sql = sql;
+        }
+
+        @Override
+        public Call<R> call() {
+            return call;
+        }
+
+        @Override
+        public String sql() {
+            return sql;
+        }
+
+        @Override
+        public String kind() {
+            return transform.codec().kind();
+        }
+
+        @Override
+        public boolean alone() {
+            return alone;
+        }
+
+        @Override
+        public Tuple tuple(boolean hopeful) {
+            return ProgramWork.this.tuple(call.key, hopeful);
+        }
+
+        @Override
+        public void answered(Row row) {
+            ProgramWork.this.answered(call, link, row);
+        }
+
+        @Override
+        public void againAlone() {
+            alone = true;
+            call.again();
+        }
+
+        @Override
+        public void failed(Throwable cause) {
+            ProgramWork.this.failed(call, link, route, cause);
         }
     }
 }
