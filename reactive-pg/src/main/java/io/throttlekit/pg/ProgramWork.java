@@ -3,6 +3,7 @@ package io.throttlekit.pg;
 import io.throttlekit.Program;
 import io.throttlekit.Transform;
 import io.throttlekit.pg.Routes.Route;
+import io.throttlekit.pg.Routes.Shape;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.sqlclient.Row;
@@ -58,24 +59,37 @@ final class ProgramWork<S, R> implements Call.Work<R> {
             return;
         }
         Route route = known.result();
-        if (route.call() == null) {
+        String function = route.function();
+        if (function == null) {
             call.instead(new FunctionWork<>(settings, transform), link);
-            return;
+        } else {
+            link.turns.take(new Asked(call, link, route, routes.statement(shape(function))));
         }
-        link.turns.take(new Asked(call, link, route, route.call()));
+    }
+
+    private Shape shape(String function) {
+        return new Shape(
+                function,
+                transform.codec().kind(),
+                program.operation(),
+                nowMicros != null,
+                SCALARS,
+                Math.min(SCALARS, arguments.size()),
+                arguments.size() > SCALARS);
     }
 
     private Tuple tuple(byte[] key, boolean hopeful) {
-        Tuple tuple = Tuple.tuple()
-                .addValue(Buffer.buffer(key))
-                .addValue(transform.codec().kind())
-                .addValue(nowMicros)
-                .addValue(program.operation());
-        for (int i = 0; i < SCALARS; i++) {
-            tuple.addValue(i < arguments.size() ? arguments.get(i) : null);
+        Tuple tuple = Tuple.tuple().addValue(Buffer.buffer(key));
+        if (nowMicros != null) {
+            tuple.addValue(nowMicros);
         }
-        return tuple.addValue(arguments.size() > SCALARS ? arguments.toArray(Long[]::new) : null)
-                .addValue(hopeful);
+        for (int i = 0; i < Math.min(SCALARS, arguments.size()); i++) {
+            tuple.addValue(arguments.get(i));
+        }
+        if (arguments.size() > SCALARS) {
+            tuple.addValue(arguments.toArray(Long[]::new));
+        }
+        return tuple.addValue(hopeful);
     }
 
     private void answered(Call<R> call, Link link, Row row) {
@@ -133,11 +147,6 @@ final class ProgramWork<S, R> implements Call.Work<R> {
         @Override
         public String sql() {
             return sql;
-        }
-
-        @Override
-        public String kind() {
-            return transform.codec().kind();
         }
 
         @Override

@@ -22,16 +22,18 @@ final class Routes {
     /** Changed under this object's lock; read without it, since all lanes come here for every call. */
     private final Map<String, Future<Route>> routes = new ConcurrentHashMap<>();
 
+    private final Map<Shape, String> statements = new ConcurrentHashMap<>();
+
     private boolean said;
 
     /**
      * How a program is run.
      *
-     * @param call the statement that calls its function; null for the function path
-     * @param function the statement that makes it
+     * @param function its function, quoted; null for the function path
+     * @param ddl the statement that makes it
      * @param installed how often it was made
      */
-    record Route(@Nullable String call, String function, int installed) {
+    record Route(@Nullable String function, String ddl, int installed) {
         static final Route NONE = new Route(null, "", 0);
     }
 
@@ -57,6 +59,43 @@ final class Routes {
         return loading;
     }
 
+    /**
+     * A call of a function, by what is the same in many of them. That stands in the statement itself: whatever the
+     * server has to read and pass on as a parameter takes its time, also a null.
+     *
+     * @param function quoted
+     * @param kind of the state
+     * @param operation of the program
+     * @param clock whether the time is given
+     * @param scalars how many numbers the function takes one by one
+     * @param given how many of them there are
+     * @param list whether all numbers are given in an array, too
+     */
+    record Shape(String function, String kind, String operation, boolean clock, int scalars, int given, boolean list) {
+        private String statement() {
+            StringBuilder text = new StringBuilder("SELECT ").append(function).append("($1, ");
+            text.append(literal(kind)).append(clock ? ", $2, " : ", NULL, ").append(literal(operation));
+            int parameter = clock ? 3 : 2;
+            for (int i = 0; i < scalars; i++) {
+                text.append(i < given ? ", $" + parameter++ : ", NULL");
+            }
+            text.append(list ? ", $" + parameter++ : ", NULL");
+            return text.append(", $").append(parameter).append(')').toString();
+        }
+
+        /** Whatever the server's settings say of backslashes. */
+        static String literal(String text) {
+            String quoted = "'" + text.replace("'", "''") + "'";
+            return text.indexOf('\\') < 0 ? quoted : "E" + quoted.replace("\\", "\\\\");
+        }
+    }
+
+    /** The statement of a call; its parameters are the key, what the shape says is given, and whether to hope. */
+    String statement(Shape shape) {
+        String known = statements.get(shape);
+        return known != null ? known : statements.computeIfAbsent(shape, Shape::statement);
+    }
+
     private static Route load(Program<?> program, Names names) {
         String step = program.text(Dialect.POSTGRES);
         if (step == null) {
@@ -64,10 +103,7 @@ final class Routes {
         }
         TableName table = names.table();
         String function = table.quoted(Ddl.functionName(table, program.name(), step));
-        return new Route(
-                "SELECT " + function + "($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
-                Ddl.function(table, program.name(), step),
-                0);
+        return new Route(function, Ddl.function(table, program.name(), step), 0);
     }
 
     /**
@@ -82,14 +118,14 @@ final class Routes {
         Promise<Route> promise = Promise.promise();
         routes.put(program.name(), promise.future());
         if (!settings.createSchema()) {
-            sayOnce("createSchema is off and function " + missing.call + " does not exist", null);
+            sayOnce("createSchema is off and function " + missing.function + " does not exist", null);
             promise.complete(Route.NONE);
             return promise.future();
         }
-        String statements = "SELECT pg_advisory_xact_lock(" + link.names.schemaLock() + "); " + missing.function;
+        String statements = "SELECT pg_advisory_xact_lock(" + link.names.schemaLock() + "); " + missing.ddl;
         schema.unhurried(link.connection, statements).onComplete(made -> {
             if (made.succeeded()) {
-                promise.complete(new Route(missing.call, missing.function, missing.installed + 1));
+                promise.complete(new Route(missing.function, missing.ddl, missing.installed + 1));
             } else if (Faults.forbidden(made.cause())) {
                 sayOnce("this user may not create functions", made.cause());
                 promise.complete(Route.NONE);

@@ -42,11 +42,8 @@ final class Turns {
     interface Ask {
         Call<?> call();
 
-        /** The statement. What is the same one may go together. */
+        /** The statement. Only calls of the same one go together: a call that is wrong about the key's kind fails alone. */
         String sql();
-
-        /** The kind of state. A call that fails for another's kind takes no other along. */
-        String kind();
 
         /** Whether it has to go alone, since it was in a transaction that failed. */
         boolean alone();
@@ -128,10 +125,7 @@ final class Turns {
         }
 
         private boolean mayJoin(Ask ask, Ask first) {
-            return !ask.alone()
-                    && !first.alone()
-                    && ask.sql().equals(first.sql())
-                    && ask.kind().equals(first.kind());
+            return !ask.alone() && !first.alone() && ask.sql().equals(first.sql());
         }
 
         private void send(List<Ask> asks) {

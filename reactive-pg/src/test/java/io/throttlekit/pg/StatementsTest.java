@@ -96,6 +96,17 @@ class StatementsTest {
                 .isGreaterThan(90);
     }
 
+    @Test
+    void textsInStatementsStayWhatTheyAre() {
+        for (String backslash : List.of("off", "on")) {
+            SERVER.execute(database, "ALTER DATABASE " + database + " SET standard_conforming_strings = " + backslash);
+            for (String text : List.of("gcra", "", "it's", "''", "a\\b", "\\'; --", "\u00e9\u6f22 $1")) {
+                assertThat(SERVER.query(database, "SELECT " + Routes.Shape.literal(text)))
+                        .containsExactly(text);
+            }
+        }
+    }
+
     private long transactions() {
         return SERVER.number(database, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()");
     }
