@@ -25,12 +25,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Measures the CPU time per request of the same endpoint with and without a limit in memory: four server
- * processes, driven in turns from here.
+ * Measures the CPU time per request of the same endpoint without anything in front of it, with two constant fields
+ * that are added to the response in the way that the limit does it, and with a limit in memory: six server processes,
+ * driven in turns from here.
  */
 public final class BenchMain {
     private static final int CONNECTIONS = 16;
     private static final double BAR = 1.05;
+    private static final List<String> KINDS = List.of("webflux", "vertx");
 
     private BenchMain() {}
 
@@ -39,7 +41,7 @@ public final class BenchMain {
      * as a server's code is being compiled, the compiler is what its CPU time is spent on.
      */
     public static void main(String[] args) throws Exception {
-        int rounds = (int) Defaults.number(args, 0, 9, 7);
+        int rounds = (int) Defaults.number(args, 0, 7, 5);
         int requests = (int) Defaults.number(args, 1, 100_000, 50_000);
         int warmUp = (int) Defaults.number(args, 2, 600_000, 300_000);
         Vertx vertx = Vertx.vertx();
@@ -48,9 +50,10 @@ public final class BenchMain {
                 new HttpClientOptions().setKeepAlive(true), new PoolOptions().setHttp1MaxSize(CONNECTIONS));
         Map<String, Server> servers = new LinkedHashMap<>();
         try {
-            for (String kind : new String[] {"webflux", "vertx"}) {
-                servers.put(kind + " bare", Server.start(context, kind, false));
-                servers.put(kind + " limited", Server.start(context, kind, true));
+            for (String kind : KINDS) {
+                for (BenchServer.Front front : BenchServer.Front.values()) {
+                    servers.put(name(kind, front), Server.start(context, kind, front));
+                }
             }
             for (Server server : servers.values()) {
                 server.round(client, warmUp);
@@ -71,23 +74,39 @@ public final class BenchMain {
     private static void report(Map<String, Server> servers) throws IOException {
         Report report = Report.of("http");
         Table table = report.table("server", "CPU us/request");
-        System.out.printf("%n%-18s %14s%n", "server", "CPU us/request");
+        System.out.printf("%n%-30s %14s%n", "server", "CPU us/request");
         servers.forEach((name, server) -> {
-            System.out.printf("%-18s %14.2f%n", name, server.median());
+            System.out.printf("%-30s %14.2f%n", name, server.median());
             table.row(name, server.median());
         });
         System.out.println();
-        for (String kind : new String[] {"webflux", "vertx"}) {
-            List<Double> bare = servers.get(kind + " bare").micros;
-            List<Double> limited = servers.get(kind + " limited").micros;
-            List<Double> ratios = new ArrayList<>();
-            for (int i = 0; i < bare.size(); i++) {
-                ratios.add(limited.get(i) / bare.get(i));
-            }
-            System.out.printf("%s: limited / bare = %.3f, median of rounds (bar %.2f)%n", kind, median(ratios), BAR);
-            report.ratio(kind + ": limited / bare", median(ratios), Bar.atMost(BAR));
+        for (String kind : KINDS) {
+            double toBare = ratio(servers, kind, BenchServer.Front.LIMIT, BenchServer.Front.NONE);
+            double fields = ratio(servers, kind, BenchServer.Front.FIELDS, BenchServer.Front.NONE);
+            double toFields = ratio(servers, kind, BenchServer.Front.LIMIT, BenchServer.Front.FIELDS);
+            System.out.printf("%s: limit / none = %.3f, median of rounds (bar %.2f)%n", kind, toBare, BAR);
+            System.out.printf("%s: two constant fields / none = %.3f%n", kind, fields);
+            System.out.printf("%s: limit / two constant fields = %.3f%n", kind, toFields);
+            report.ratio(kind + ": limit / none", toBare, Bar.atMost(BAR));
+            report.ratio(kind + ": two constant fields / none", fields);
+            report.ratio(kind + ": limit / two constant fields", toFields);
         }
         report.write();
+    }
+
+    private static double ratio(
+            Map<String, Server> servers, String kind, BenchServer.Front over, BenchServer.Front under) {
+        List<Double> dividends = servers.get(name(kind, over)).micros;
+        List<Double> divisors = servers.get(name(kind, under)).micros;
+        List<Double> ratios = new ArrayList<>();
+        for (int i = 0; i < dividends.size(); i++) {
+            ratios.add(dividends.get(i) / divisors.get(i));
+        }
+        return median(ratios);
+    }
+
+    private static String name(String kind, BenchServer.Front front) {
+        return kind + ", " + front.text;
     }
 
     private static double median(List<Double> values) {
@@ -96,7 +115,7 @@ public final class BenchMain {
     }
 
     private record Server(Context context, Process process, int port, List<Double> micros) {
-        static Server start(Context context, String kind, boolean limited) throws IOException {
+        static Server start(Context context, String kind, BenchServer.Front front) throws IOException {
             Process process = new ProcessBuilder(
                             Path.of(System.getProperty("java.home"), "bin", "java")
                                     .toString(),
@@ -106,7 +125,7 @@ public final class BenchMain {
                             System.getProperty("java.class.path"),
                             BenchServer.class.getName(),
                             kind,
-                            Boolean.toString(limited))
+                            front.name())
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
             BufferedReader out =

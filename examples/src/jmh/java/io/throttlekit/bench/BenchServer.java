@@ -5,6 +5,7 @@ import io.throttlekit.FailMode;
 import io.throttlekit.http.Admission;
 import io.throttlekit.http.ClientAddress;
 import io.throttlekit.http.Key;
+import io.throttlekit.http.RateLimitHeaders;
 import io.throttlekit.limiter.Limiter;
 import io.throttlekit.strategy.Gcra;
 import io.throttlekit.vertx.RateLimitHandler;
@@ -15,6 +16,7 @@ import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
 import org.springframework.web.reactive.function.server.HandlerStrategies;
 import org.springframework.web.reactive.function.server.RequestPredicates;
@@ -22,23 +24,41 @@ import org.springframework.web.reactive.function.server.RouterFunction;
 import org.springframework.web.reactive.function.server.RouterFunctions;
 import org.springframework.web.reactive.function.server.ServerResponse;
 import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
-/** A process with one tiny endpoint, with or without a limit, which tells its own CPU time at {@code /cpu}. */
+/** A process with one tiny endpoint and something in front of it, which tells its own CPU time at {@code /cpu}. */
 final class BenchServer {
+    /** What is in front of the endpoint. */
+    enum Front {
+        NONE("nothing in front"),
+        /** What is left of a limit that takes no time: two fields, added when the limit adds them. */
+        FIELDS("two constant fields"),
+        LIMIT("limit");
+
+        final String text;
+
+        Front(String text) {
+            this.text = text;
+        }
+    }
+
     private static final OperatingSystemMXBean PROCESS =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
+    private static final String POLICY = "\"default\";q=100000000;w=60";
+    private static final String LEFT = "\"default\";r=99999999;t=1";
+
     private BenchServer() {}
 
-    /** Takes {@code webflux} or {@code vertx}, and whether there is a limit; prints its port. */
+    /** Takes {@code webflux} or {@code vertx}, and a {@link Front}; prints its port. */
     public static void main(String[] args) {
-        boolean limited = Boolean.parseBoolean(args[1]);
+        Front front = Front.valueOf(args[1]);
         if (args[0].equals("vertx")) {
-            vertx(limited);
+            vertx(front);
         } else {
-            webflux(limited);
+            webflux(front);
         }
     }
 
@@ -53,13 +73,21 @@ final class BenchServer {
                 .build();
     }
 
-    private static void vertx(boolean limited) {
+    private static void vertx(Front front) {
         Vertx vertx = Vertx.vertx();
         Router router = Router.router(vertx);
         router.get("/cpu").handler(routing -> routing.end(Long.toString(PROCESS.getProcessCpuTime())));
         Route route = router.get("/");
-        if (limited) {
+        if (front == Front.LIMIT) {
             route.handler(RateLimitHandler.create(BenchServer.<RoutingContext>admission()));
+        } else if (front == Front.FIELDS) {
+            route.handler(routing -> {
+                routing.response()
+                        .headers()
+                        .add(RateLimitHeaders.RATE_LIMIT_POLICY, POLICY)
+                        .add(RateLimitHeaders.RATE_LIMIT, LEFT);
+                routing.next();
+            });
         }
         route.handler(routing -> routing.end("hello"));
         vertx.createHttpServer()
@@ -68,7 +96,7 @@ final class BenchServer {
                 .onSuccess(server -> System.out.println(server.actualPort()));
     }
 
-    private static void webflux(boolean limited) {
+    private static void webflux(Front front) {
         RouterFunction<ServerResponse> routes = RouterFunctions.route(
                         RequestPredicates.GET("/"),
                         request -> ServerResponse.ok().bodyValue("hello"))
@@ -76,8 +104,18 @@ final class BenchServer {
                         RequestPredicates.GET("/cpu"),
                         request -> ServerResponse.ok().bodyValue(Long.toString(PROCESS.getProcessCpuTime())));
         HandlerStrategies.Builder strategies = HandlerStrategies.builder();
-        if (limited) {
+        if (front == Front.LIMIT) {
             strategies.webFilter(RateLimitWebFilter.of(BenchServer.<ServerWebExchange>admission()));
+        } else if (front == Front.FIELDS) {
+            strategies.webFilter((exchange, chain) -> {
+                exchange.getResponse().beforeCommit(() -> {
+                    HttpHeaders headers = exchange.getResponse().getHeaders();
+                    headers.add(RateLimitHeaders.RATE_LIMIT_POLICY, POLICY);
+                    headers.add(RateLimitHeaders.RATE_LIMIT, LEFT);
+                    return Mono.empty();
+                });
+                return chain.filter(exchange);
+            });
         }
         DisposableServer server = HttpServer.create()
                 .host("127.0.0.1")
