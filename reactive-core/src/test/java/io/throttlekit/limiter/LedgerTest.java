@@ -6,13 +6,7 @@ import io.throttlekit.Strategy;
 import io.throttlekit.limiter.Ledger.Request;
 import io.throttlekit.limiter.Ledger.Rules;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.Random;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** The rules of a {@link Ledger}, one by one; {@link LedgerModelTest} says what they add up to. */
@@ -33,7 +27,7 @@ class LedgerTest {
     }
 
     /** Keeps what became of whom. */
-    private static final class Told extends ArrayList<String> implements Ledger.Outcomes<String> {
+    static final class Told extends ArrayList<String> implements Ledger.Outcomes<String> {
         private static final long serialVersionUID = 1;
 
         @Override
@@ -596,121 +590,5 @@ class LedgerTest {
         assertThat(ledger.takeSurplus()).isEqualTo(5);
         assertThat(ledger.credits()).isEqualTo(9);
         assertThat(ledger.empty(FIRST)).isZero();
-    }
-
-    /** An event in a ledger's life; tells what it answers. */
-    private interface Event {
-        @Nullable
-        Object happen(Ledger<String> ledger, long now, Ledger.Outcomes<String> outcomes);
-    }
-
-    /** A ledger, and how many waiters it has seen. */
-    private record Life(Ledger<String> ledger, int waiters, long now) {
-        List<Long> description() {
-            List<Long> numbers = new ArrayList<>();
-            ledger.describe(now, numbers::add);
-            return numbers;
-        }
-    }
-
-    private static Map<String, Event> events(int waiters) {
-        Map<String, Event> events = new LinkedHashMap<>();
-        String next = "w" + waiters;
-        for (long cost : new long[] {1, 2}) {
-            events.put("take " + cost, (ledger, now, to) -> ledger.take(cost, cost, now));
-            events.put("wait for " + cost, (ledger, now, to) -> ledger.enqueue(next, cost, cost));
-            events.put("give back " + cost, (ledger, now, to) -> {
-                ledger.giveBack(cost, 2, now, to);
-                return ledger.takeSurplus();
-            });
-            for (long window : new long[] {2, 4}) {
-                events.put("grant " + cost + " until " + window, (ledger, now, to) -> {
-                    if (ledger.inFlight()) {
-                        ledger.granted(cost, window, window - 1, now, to);
-                    }
-                    return ledger.takeSurplus();
-                });
-            }
-        }
-        events.put("wait for 1 to 2", (ledger, now, to) -> ledger.enqueue(next, 1, 2));
-        events.put("lease", (ledger, now, to) -> ledger.lease(now));
-        events.put("refill", (ledger, now, to) -> ledger.refill(now));
-        events.put("deny", (ledger, now, to) -> {
-            if (ledger.inFlight()) {
-                ledger.denied(now, to);
-            }
-            return null;
-        });
-        events.put("fail", (ledger, now, to) -> {
-            if (ledger.inFlight()) {
-                ledger.failed(now, to);
-            }
-            return null;
-        });
-        events.put("leave", (ledger, now, to) -> {
-            String first = ledger.first();
-            return first != null && ledger.cancel(first, now, to);
-        });
-        events.put("reset", (ledger, now, to) -> {
-            ledger.discard();
-            return null;
-        });
-        events.put("give up", (ledger, now, to) -> ledger.empty(now));
-        return events;
-    }
-
-    /**
-     * The exhaustive search of {@link LedgerModelTest} goes on from copies, and once from all ledgers of one
-     * description. That is sound only if these do the same, whatever happens next.
-     */
-    @Test
-    void ledgersOfOneDescriptionDoTheSame() {
-        for (boolean coupled : new boolean[] {false, true}) {
-            Map<List<Long>, Map<String, String>> seen = new HashMap<>();
-            Random random = new Random(1);
-            List<Life> open = new ArrayList<>();
-            open.add(new Life(new Ledger<>(new Rules(3, 2, 1, coupled, 2)), 0, 0));
-            while (!open.isEmpty() && seen.size() < 300) {
-                Life life = open.remove(random.nextInt(open.size()));
-                List<Long> description = life.description();
-                description.add(life.now);
-                Map<String, String> future = future(life);
-                assertThat(life.description())
-                        .as("the original")
-                        .isEqualTo(description.subList(0, description.size() - 1));
-                Map<String, String> known = seen.putIfAbsent(description, future);
-                if (known != null) {
-                    assertThat(future).as("%s", description).isEqualTo(known);
-                    continue;
-                }
-                for (Event event : events(life.waiters).values()) {
-                    open.add(after(life, event, new Told()));
-                }
-                if (life.now < 3) {
-                    open.add(new Life(life.ledger.copy(), life.waiters, life.now + 1));
-                }
-            }
-            assertThat(seen).hasSize(300);
-        }
-    }
-
-    private static Life after(Life life, Event event, Told told) {
-        Ledger<String> next = life.ledger.copy();
-        told.add(Objects.toString(event.happen(next, life.now, told)));
-        return new Life(next, life.waiters + 1, life.now);
-    }
-
-    /** What every event would do: who hears what, without names, and the description that follows. */
-    private static Map<String, String> future(Life life) {
-        assertThat(new Life(life.ledger.copy(), life.waiters, life.now).description())
-                .as("the copy")
-                .isEqualTo(life.description());
-        Map<String, String> futures = new LinkedHashMap<>();
-        events(life.waiters).forEach((name, event) -> {
-            Told told = new Told();
-            Life after = after(life, event, told);
-            futures.put(name, told.toString().replaceAll("w[0-9]+", "w") + after.description());
-        });
-        return futures;
     }
 }
