@@ -194,7 +194,6 @@ final class LeaseEntry extends KeyTable.Item {
                 send(ledger.refill(now));
             } else if (ledger.enqueue(waiter, waiter.min(), waiter.max())) {
                 waiter.deadline = lessor.schedulerNanos() + lessor.deadlineNanos();
-                send(ledger.lease(now));
             } else {
                 todo.add(() -> waiter.fail(overloaded()));
             }
@@ -350,7 +349,7 @@ final class LeaseEntry extends KeyTable.Item {
     }
 
     private @Nullable Return giveUp(long now) {
-        long units = ledger.empty(now) + ledger.takeSurplus();
+        long units = ledger.empty(now);
         return units > 0 && lease != null ? new Return(key, units, lease) : null;
     }
 

@@ -23,9 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
-import org.reactivestreams.Subscription;
 import reactor.core.Disposable;
-import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
@@ -57,55 +55,11 @@ class LeasedTest {
         return new StoreUnavailableException(reason, false, "broken on purpose", null);
     }
 
-    /** Keeps what it hears. */
-    private static final class Heard extends BaseSubscriber<Decision> {
-        final List<Object> signals = new ArrayList<>();
-        private final Runnable then;
-
-        Heard(Runnable then) {
-            this.then = then;
-        }
-
-        static Heard of(Mono<Decision> check) {
-            Heard heard = new Heard(() -> {});
-            check.subscribe(heard);
-            return heard;
-        }
-
-        @Override
-        protected void hookOnSubscribe(Subscription subscription) {
-            requestUnbounded();
-        }
-
-        @Override
-        protected void hookOnNext(Decision decision) {
-            signals.add(decision);
-            then.run();
-        }
-
-        @Override
-        protected void hookOnError(Throwable error) {
-            signals.add(error);
-        }
-
-        boolean allowed() {
-            return signals.size() == 1 && signals.get(0) instanceof Decision decision && decision.allowed();
-        }
-    }
-
-    private static List<Heard> subscribe(int times, Mono<Decision> check) {
-        List<Heard> all = new ArrayList<>();
-        for (int i = 0; i < times; i++) {
-            all.add(Heard.of(check));
-        }
-        return all;
-    }
-
     @Test
     void servesSixtyChecksWithTwoLeases() {
         Limiter limiter = leased(Gcra.of(10_000, MINUTE).withBurst(500), LeaseOptions.batch(50));
 
-        List<Heard> checks = subscribe(60, limiter.check("k"));
+        List<Heard> checks = Heard.times(60, limiter.check("k"));
 
         assertThat(checks).allMatch(Heard::allowed);
         assertThat(wire.calls).hasValue(2);
@@ -135,7 +89,7 @@ class LeasedTest {
                     .prefix("b" + batch)
                     .build();
 
-            List<Heard> checks = subscribe(100, limiter.check("k"));
+            List<Heard> checks = Heard.times(100, limiter.check("k"));
 
             assertThat(checks).allMatch(Heard::allowed);
             assertThat(get(limiter.check("k")))
@@ -168,7 +122,7 @@ class LeasedTest {
         wire.holding = Holding.REQUESTS;
         Limiter limiter = leased(Gcra.of(10_000, MINUTE), LeaseOptions.batch(50));
 
-        List<Heard> checks = subscribe(1000, limiter.check("k"));
+        List<Heard> checks = Heard.times(1000, limiter.check("k"));
         wire.releaseAll();
 
         assertThat(checks).allMatch(Heard::allowed);
@@ -180,7 +134,7 @@ class LeasedTest {
         wire.holding = Holding.REQUESTS;
         Limiter limiter = leased(FixedWindow.of(100, MINUTE), LeaseOptions.batch(50));
 
-        List<Heard> checks = subscribe(1000, limiter.check("k"));
+        List<Heard> checks = Heard.times(1000, limiter.check("k"));
         wire.releaseAll();
 
         assertThat(checks.subList(0, 100)).allMatch(Heard::allowed);
@@ -225,7 +179,7 @@ class LeasedTest {
         FixedWindow strategy = FixedWindow.of(100, MINUTE);
         Limiter limiter = leased(strategy, LeaseOptions.batch(10));
         wire.holding = Holding.REPLIES;
-        List<Heard> checks = subscribe(3, limiter.check("k"));
+        List<Heard> checks = Heard.times(3, limiter.check("k"));
 
         checks.get(0).cancel();
         wire.releaseAll();
@@ -264,7 +218,7 @@ class LeasedTest {
     void anErrorReachesEveryWaiterOnceAndLeavesNothingStuck() {
         Limiter limiter = leased(FixedWindow.of(100, MINUTE), LeaseOptions.batch(10));
         wire.holding = Holding.REQUESTS;
-        List<Heard> checks = subscribe(20, limiter.check("k"));
+        List<Heard> checks = Heard.times(20, limiter.check("k"));
         Throwable error = outage(Reason.DISCONNECTED);
         wire.broken = error;
 
@@ -285,7 +239,7 @@ class LeasedTest {
         wire.broken = outage(Reason.SERVER);
 
         StepVerifier.create(limiter.check("k", 6)).verifyError(StoreUnavailableException.class);
-        assertThat(subscribe(5, limiter.check("k"))).allMatch(Heard::allowed);
+        assertThat(Heard.times(5, limiter.check("k"))).allMatch(Heard::allowed);
         StepVerifier.create(limiter.check("k")).verifyError(StoreUnavailableException.class);
     }
 
@@ -385,7 +339,7 @@ class LeasedTest {
                 leased(FixedWindow.of(100, MINUTE), LeaseOptions.batch(10).maxWaiters(2));
         wire.holding = Holding.REQUESTS;
 
-        List<Heard> checks = subscribe(3, limiter.check("k"));
+        List<Heard> checks = Heard.times(3, limiter.check("k"));
 
         assertThat(checks.get(2).signals)
                 .singleElement()
@@ -403,7 +357,7 @@ class LeasedTest {
         get(limiter.check("k", 7));
         wire.holding = Holding.REQUESTS;
 
-        assertThat(subscribe(2, limiter.check("k"))).allMatch(Heard::allowed);
+        assertThat(Heard.times(2, limiter.check("k"))).allMatch(Heard::allowed);
         assertThat(wire.calls).hasValue(2);
         wire.releaseAll();
         assertThat(get(limiter.peek("k")).remaining()).isEqualTo(11);
@@ -411,7 +365,7 @@ class LeasedTest {
         get(limiter.check("k", 9));
         // The refill brought two units of ten: there is no more, and nobody asks again.
         assertThat(wire.calls).hasValue(3);
-        assertThat(subscribe(4, limiter.check("k"))).allMatch(Heard::allowed);
+        assertThat(Heard.times(4, limiter.check("k"))).allMatch(Heard::allowed);
         assertThat(wire.calls).hasValue(3);
         assertThat(get(limiter.check("k")).allowed()).isFalse();
     }

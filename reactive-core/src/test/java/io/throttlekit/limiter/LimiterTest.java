@@ -7,6 +7,7 @@ import io.throttlekit.Clock;
 import io.throttlekit.Decision;
 import io.throttlekit.ManualClock;
 import io.throttlekit.RateLimitExceededException;
+import io.throttlekit.StateMismatchException;
 import io.throttlekit.Store;
 import io.throttlekit.StoreUnavailableException;
 import io.throttlekit.StoreUnavailableException.Reason;
@@ -17,6 +18,7 @@ import io.throttlekit.strategy.FixedWindow;
 import io.throttlekit.strategy.Gcra;
 import io.throttlekit.strategy.TokenBucket;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -276,5 +278,180 @@ class LimiterTest {
                 .expectNext(1, 2)
                 .expectError(RateLimitExceededException.class)
                 .verify();
+    }
+
+    @Test
+    void failsAtTheFirstElementBeyondOneUnitEach() {
+        Limiter limiter = twoPerSecond();
+
+        StepVerifier.create(Flux.just("a", "b", "a", "a").transform(limiter.failOnExcess(e -> e)))
+                .expectNext("a", "b", "a")
+                .expectError(RateLimitExceededException.class)
+                .verify();
+    }
+
+    @Test
+    void dropsByTheCostOfEachElement() {
+        Limiter limiter = Limiter.builder(Gcra.of(5, SECOND)).clock(clock).build();
+
+        StepVerifier.create(Flux.just(3L, 3L, 2L, 1L).transform(limiter.dropExcess(e -> "k", e -> e)))
+                .expectNext(3L, 2L)
+                .verifyComplete();
+    }
+
+    @Test
+    void callsThatEndInSyncDoWhatTheirMonosDo() {
+        Limiter limiter =
+                Limiter.builder(FixedWindow.of(10, SECOND)).clock(clock).build();
+
+        assertThat(limiter.checkSync("k", 4).granted()).isEqualTo(4);
+        assertThat(limiter.checkUpToSync("k", 2, 3).granted()).isEqualTo(3);
+        assertThat(limiter.checkManySync(List.of("k", "other"), 2))
+                .extracting(
+                        checked -> Objects.requireNonNull(checked.decision()).remaining())
+                .containsExactly(1L, 8L);
+        assertThat(limiter.peekSync("k")).isEqualTo(get(limiter.peek("k"))).matches(d -> d.remaining() == 1);
+        assertThat(limiter.forecastSync("k", 1))
+                .isEqualTo(get(limiter.forecast("k")))
+                .matches(f -> f.spendableNow() == 1);
+        assertThat(limiter.refundSync("k", 5, null)).isTrue();
+        assertThat(limiter.peekSync("k").remaining()).isEqualTo(6);
+        limiter.resetSync("k");
+        assertThat(limiter.peekSync("k").remaining()).isEqualTo(10);
+        assertThat(limiter.refundSync("k", 1, null)).isFalse();
+    }
+
+    @Test
+    void needsNothingButAStrategy() {
+        Gcra strategy = Gcra.of(2, SECOND);
+
+        Limiter limiter = Limiter.of(strategy);
+
+        assertThat(limiter.strategy()).isSameAs(strategy);
+        assertThat(limiter.checkSync("k").allowed()).isTrue();
+    }
+
+    @Test
+    void asksTheStoreForItsPrefixedKeyWhateverTheCall() {
+        Gcra strategy = Gcra.of(10, SECOND);
+        MemoryStore store = MemoryStore.builder().clock(clock).build();
+        Limiter limiter = Limiter.builder(strategy).store(store).prefix("login").build();
+        store.applySync("login:k", strategy.check(4, 4));
+
+        assertThat(get(limiter.peek("k")).remaining()).isEqualTo(6);
+        assertThat(get(limiter.forecast("k")).spendableNow()).isEqualTo(6);
+        assertThat(get(limiter.checkUpTo("k", 1, 2)).remaining()).isEqualTo(4);
+        assertThat(get(limiter.checkMany(List.of("k"))))
+                .extracting(
+                        checked -> Objects.requireNonNull(checked.decision()).remaining())
+                .containsExactly(3L);
+        assertThat(get(limiter.refund("k", 1, null))).isTrue();
+        assertThat(store.applySync("login:k", strategy.peek()).remaining()).isEqualTo(4);
+        limiter.reset("k").block();
+        assertThat(store.applySync("login:k", strategy.peek()).remaining()).isEqualTo(10);
+    }
+
+    @Test
+    void namesTheCallThatNeedsAStoreInThisProcess() {
+        Limiter limiter = Limiter.builder(Gcra.of(2, SECOND))
+                .store(remote(MemoryStore.create()))
+                .build();
+
+        assertThatThrownBy(() -> limiter.checkUpToSync("k", 1, 2)).hasMessageStartingWith("checkUpToSync needs");
+        assertThatThrownBy(() -> limiter.checkManySync(List.of("k"))).hasMessageStartingWith("checkManySync needs");
+        assertThatThrownBy(() -> limiter.peekSync("k")).hasMessageStartingWith("peekSync needs");
+        assertThatThrownBy(() -> limiter.forecastSync("k", 1)).hasMessageStartingWith("forecastSync needs");
+        assertThatThrownBy(() -> limiter.refundSync("k", 1, null)).hasMessageStartingWith("refundSync needs");
+        assertThatThrownBy(() -> limiter.resetSync("k")).hasMessageStartingWith("resetSync needs");
+    }
+
+    @Test
+    void anErrorOfOneKeyInThisProcessDoesNotTouchTheOthersEither() {
+        MemoryStore store = MemoryStore.builder().clock(clock).build();
+        Limiter limiter = Limiter.builder(Gcra.of(2, SECOND)).store(store).build();
+        store.applySync("odd", FixedWindow.of(1, Duration.ofDays(1)).check(1, 1));
+
+        for (List<Checked> results : List.of(
+                limiter.checkManySync(List.of("a", "odd", "b")), get(limiter.checkMany(List.of("c", "odd", "d"))))) {
+            assertThat(results).extracting(Checked::allowed).containsExactly(true, false, true);
+            assertThat(results.get(1).error()).isInstanceOf(StateMismatchException.class);
+        }
+    }
+
+    @Test
+    void asksARemoteStoreForManyKeysAtOnce() {
+        List<String> asked = new ArrayList<>();
+        Store silent = new Store() {
+            @Override
+            public <S, R> Mono<R> apply(String key, Transform<S, R> transform) {
+                return Mono.<R>never().doOnSubscribe(s -> asked.add(key));
+            }
+
+            @Override
+            public Mono<Void> reset(String key) {
+                return Mono.never();
+            }
+
+            @Override
+            public Mono<Void> close() {
+                return Mono.never();
+            }
+        };
+        List<String> keys = IntStream.range(0, Limiter.MAX_KEYS_TOGETHER)
+                .mapToObj(Integer::toString)
+                .toList();
+
+        Limiter.builder(Gcra.of(2, SECOND))
+                .store(silent)
+                .build()
+                .checkMany(keys)
+                .subscribe()
+                .dispose();
+
+        assertThat(asked).isEqualTo(keys);
+    }
+
+    @Test
+    void aCheckedKeyHasADecisionOrAnError() {
+        Decision decision = twoPerSecond().checkSync("k");
+        Throwable error = new IllegalStateException("broken on purpose");
+
+        assertThat(new Checked("k", decision, null).allowed()).isTrue();
+        assertThat(new Checked("k", null, error).allowed()).isFalse();
+        assertThatThrownBy(() -> new Checked("k", decision, error)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new Checked("k", null, null))
+                .hasMessage("there must be either a decision or an error");
+    }
+
+    @Test
+    void decidesManyKeysOfOneProcessAtOneTime() {
+        Clock ticking = new Clock() {
+            private long micros = 1_759_996_572_738_000L;
+
+            @Override
+            public long epochMicros() {
+                return micros += 1_000;
+            }
+
+            @Override
+            public long monotonicNanos() {
+                return micros * 1_000;
+            }
+        };
+        Limiter limiter = Limiter.builder(Gcra.of(2, SECOND)).clock(ticking).build();
+
+        for (List<Checked> results :
+                List.of(get(limiter.checkMany(List.of("a", "b"))), limiter.checkManySync(List.of("a", "b")))) {
+            assertThat(results)
+                    .extracting(checked ->
+                            Objects.requireNonNull(checked.decision()).decidedAtMs())
+                    .containsOnly(
+                            Objects.requireNonNull(results.get(0).decision()).decidedAtMs());
+        }
+    }
+
+    @Test
+    void aGuardedMonoIsAMono() {
+        assertThat(twoPerSecond().<String>guard("k").apply(Mono.just("done"))).isInstanceOf(Mono.class);
     }
 }

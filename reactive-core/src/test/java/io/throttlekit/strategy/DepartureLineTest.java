@@ -127,6 +127,19 @@ class DepartureLineTest {
     }
 
     @Test
+    void givesAPlaceBackThatDepartsWithinThisMicrosecond() {
+        DepartureLine line = line("3000000", SECOND, SECOND);
+        apply(line.reserve(1));
+        Departure second = apply(line.reserve(1));
+        Departure third = apply(line.reserve(1));
+
+        assertThat(third.at()).isEqualTo(new ExactMicros(START, 2, 3));
+        assertThat(apply(line.cancel(third))).isTrue();
+        assertThat(apply(plain(line.cancel(second)))).isTrue();
+        assertThat(apply(line.reserve(1)).at()).isEqualTo(new ExactMicros(START, 1, 3));
+    }
+
+    @Test
     void tellsNanosecondsOfTheExactFraction() {
         DepartureLine line = line("3000000", SECOND, Duration.ofNanos(1000));
         apply(line.reserve(1));
@@ -168,6 +181,8 @@ class DepartureLineTest {
                         .reserve(1)))
                 .isZero();
         assertThat(ticks(line("1", Duration.ofNanos(1000), SECOND).reserve(1L << 51)))
+                .isEqualTo(1);
+        assertThat(ticks(line("1", Duration.ofNanos(1000), Duration.ZERO).reserve(1)))
                 .isEqualTo(1);
     }
 
@@ -227,6 +242,18 @@ class DepartureLineTest {
         assertThatThrownBy(() -> line.reserve(0)).hasMessageContaining("cost must be");
         assertThatThrownBy(() -> line.reserve(1L << 53)).hasMessageContaining("cost must be");
         assertThatThrownBy(() -> line.reserve(5_000_000_000L)).hasMessageContaining("142 years");
+    }
+
+    @Test
+    void queueAndCostMayTakeAsLongAsCanBeKeptExact() {
+        DepartureLine line = line("1", Duration.ofNanos(1000), Duration.ofNanos(1_000_000));
+        long most = (1L << 52) - 1000;
+
+        assertThat(apply(line.reserve(most)).accepted()).isTrue();
+        assertThatThrownBy(() -> line.reserve(most + 1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("cost 4503599627369497 at 1 per 1 us, after a queue of 1000 us, spans more than"
+                        + " 4503599627370496 us (142 years)");
     }
 
     @Test
