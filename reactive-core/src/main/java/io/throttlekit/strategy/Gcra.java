@@ -190,9 +190,6 @@ public final class Gcra implements Strategy<ExactMicros> {
     private record Room(long aheadMicros, long whole, long part) {}
 
     private Room room(long aheadWhole, long aheadPart) {
-        if (aheadWhole < 0) {
-            return new Room(0, tauWhole, tauPart);
-        }
         boolean borrow = tauPart < aheadPart;
         return new Room(
                 aheadPart == 0 ? aheadWhole : aheadWhole + 1,

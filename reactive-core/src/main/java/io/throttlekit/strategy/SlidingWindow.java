@@ -439,7 +439,7 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
 
         @Override
         public State decode(byte[] bytes) {
-            long[] numbers = Text.numbers(bytes, -1);
+            long[] numbers = Text.numbers(bytes);
             if (numbers.length < 4 || numbers[0] < 1) {
                 throw new IllegalArgumentException("state must be a window, a bucket and at least two counts");
             }
