@@ -3,11 +3,13 @@ package io.throttlekit.strategy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import com.sun.management.ThreadMXBean;
 import io.throttlekit.Decision;
 import io.throttlekit.Dialect;
 import io.throttlekit.ExactMicros;
 import io.throttlekit.StateCodec;
 import io.throttlekit.Strategy;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.ZoneId;
@@ -173,6 +175,21 @@ class StatesTest {
             log = i % 2 == 0 ? fewer : one;
             text += ":" + (1_500 + i) + ":1";
         }
+    }
+
+    @Test
+    void anAllowCopiesNoLogHoweverLongItIs() {
+        ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        SlidingWindowLog.State log = SlidingWindowLog.State.of(0, 1);
+
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (int i = 1; i < 4_000; i++) {
+            log = log.plus(i, 1);
+        }
+
+        // A copy for each would be of 32 kB on average, 128 MB in all.
+        assertThat(threads.getCurrentThreadAllocatedBytes() - before).isLessThan(4_000_000);
+        assertThat(log.units()).isEqualTo(4_000);
     }
 
     @Test
