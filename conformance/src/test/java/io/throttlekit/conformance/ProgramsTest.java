@@ -58,6 +58,7 @@ class ProgramsTest {
         sends(strategy.check(2, 2), "check", 3, 3, 1, 2, 2, 0, 2);
         // 1, 2 and 4 units: what lies between 3 and the burst of 10.
         sends(strategy.check(3, 50), "check", 3, 3, 1, 3, 10, 1, 0, 0, 1, 0, 2, 1, 1);
+        sends(strategy.check(2, 4), "check", 3, 3, 1, 2, 4, 0, 2, 0, 1, 0, 2);
         sends(strategy.check(10, 10), "check", 3, 3, 1, 10, 10, 3, 1);
         sends(strategy.check(11, 11), "look", 3);
         sends(strategy.peek(), "look", 3);
@@ -105,6 +106,15 @@ class ProgramsTest {
 
         assertThat(program.read(List.of(-1L, START, 0L, 0L))).isNull();
         assertThat(program.read(List.of(0L, START, 1_759_968_000_000L, 5L))).isNotNull();
+    }
+
+    @Test
+    void aRefundOfAWindowTellsWhetherAnythingWasGivenBack() {
+        Decision charged = Decision.allowed(1, 5, 4, 1_759_996_620_000L, START / 1000);
+        Program<Boolean> program = program(FixedWindow.of(5, MINUTE).refund(2, charged));
+
+        assertThat(program.read(List.of(2L, START, 1_759_996_560_000L, 0L))).isTrue();
+        assertThat(program.read(List.of(0L, START, 1_759_996_560_000L, 0L))).isFalse();
     }
 
     @Test

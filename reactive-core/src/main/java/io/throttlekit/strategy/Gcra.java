@@ -190,9 +190,6 @@ public final class Gcra implements Strategy<ExactMicros> {
     private record Room(long aheadMicros, long whole, long part) {}
 
     private Room room(long aheadWhole, long aheadPart) {
-        if (aheadWhole < 0) {
-            return new Room(0, tauWhole, tauPart);
-        }
         boolean borrow = tauPart < aheadPart;
         return new Room(
                 aheadPart == 0 ? aheadWhole : aheadWhole + 1,
@@ -431,19 +428,14 @@ public final class Gcra implements Strategy<ExactMicros> {
                 return new Step<>(before, 0);
             }
             BigInteger perMicro = big(interval.perMicro);
-            BigInteger[] after = big(tat.whole())
-                    .multiply(perMicro)
-                    .add(big(tat.part()))
-                    .subtract(interval.ticksOf(cost))
-                    .divideAndRemainder(perMicro);
-            long whole = Exact.saturate(after[0]);
-            long part = after[1].longValueExact();
-            if (part < 0) {
-                whole = whole - 1;
-                part += interval.perMicro;
+            BigInteger after =
+                    big(tat.whole()).multiply(perMicro).add(big(tat.part())).subtract(interval.ticksOf(cost));
+            if (after.compareTo(big(nowMicros).multiply(perMicro)) <= 0) {
+                return new Step<>(null, cost);
             }
-            boolean absent = whole < nowMicros || (whole == nowMicros && part == 0);
-            return new Step<>(absent ? null : new ExactMicros(whole, part, interval.perMicro), cost);
+            long part = after.mod(perMicro).longValueExact();
+            long whole = after.subtract(big(part)).divide(perMicro).longValueExact();
+            return new Step<>(new ExactMicros(whole, part, interval.perMicro), cost);
         }
 
         @Override

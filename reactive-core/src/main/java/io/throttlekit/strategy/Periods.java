@@ -68,11 +68,9 @@ sealed interface Periods {
             if (ms >= hint.start && ms < hint.end) {
                 return hint;
             }
+            // A date starts with its first instant, so the period has begun. But where clocks are set back across
+            // midnight, the date of before is seen again when the next period has begun, too.
             LocalDate first = first(LocalDate.ofInstant(Instant.ofEpochMilli(ms), zone));
-            // A zone may set its clocks back across midnight: then the date alone does not tell the period.
-            while (startOf(first) > ms) {
-                first = first(first.minusDays(1));
-            }
             LocalDate next = next(first);
             while (startOf(next) <= ms) {
                 first = next;

@@ -191,14 +191,14 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
             return Math.min(Exact.MAX_MS, byBuckets.ceil(Math.multiplyExact(tick + 1, windowMs)) + windowMs);
         }
 
-        /** The first ms at which the estimate is at most x, found in the given bucket. */
+        /** The first ms at which the estimate is at most x, in the first bucket whose full is at most x. */
         long when(Bucket at, long x) {
-            long from = at.tick == tick ? over : 0;
-            if (at.tick == tick && at.full + at.old - x <= 0) {
+            long above = at.full + at.old - x;
+            if (above <= 0) {
+                // Only this bucket can begin so low; a later one begins where the one before it was above x.
                 return ms;
             }
-            long above = at.full + at.old - x;
-            long offset = above <= 0 ? from : Math.max(from, Exact.ceilDiv(above * windowMs, at.old));
+            long offset = Exact.ceilDiv(above * windowMs, at.old);
             return Math.max(ms, Exact.ceilDiv(Math.addExact(Math.multiplyExact(at.tick, windowMs), offset), buckets));
         }
     }
@@ -439,7 +439,7 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
 
         @Override
         public State decode(byte[] bytes) {
-            long[] numbers = Text.numbers(bytes, -1);
+            long[] numbers = Text.numbers(bytes);
             if (numbers.length < 4 || numbers[0] < 1) {
                 throw new IllegalArgumentException("state must be a window, a bucket and at least two counts");
             }

@@ -405,7 +405,7 @@ public final class SlidingWindowLog implements Strategy<SlidingWindowLog.State> 
 
         @Override
         public State decode(byte[] bytes) {
-            long[] numbers = Text.numbers(bytes, -1);
+            long[] numbers = Text.numbers(bytes);
             if (numbers.length % 2 != 0) {
                 throw new IllegalArgumentException("state must be pairs of stamp and units");
             }

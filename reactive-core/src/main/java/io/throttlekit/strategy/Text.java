@@ -17,12 +17,18 @@ final class Text {
         return text.toString().getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Reads exactly {@code count} numbers, or any number of them when {@code count} is negative. */
+    /** Reads exactly {@code count} numbers. */
     static long[] numbers(byte[] bytes, int count) {
-        String[] parts = new String(bytes, StandardCharsets.US_ASCII).split(":", -1);
-        if (count >= 0 && parts.length != count) {
-            throw new IllegalArgumentException("state must have " + count + " numbers, had " + parts.length);
+        long[] numbers = numbers(bytes);
+        if (numbers.length != count) {
+            throw new IllegalArgumentException("state must have " + count + " numbers, had " + numbers.length);
         }
+        return numbers;
+    }
+
+    /** Reads one number or more. */
+    static long[] numbers(byte[] bytes) {
+        String[] parts = new String(bytes, StandardCharsets.US_ASCII).split(":", -1);
         long[] numbers = new long[parts.length];
         for (int i = 0; i < parts.length; i++) {
             try {
