@@ -108,7 +108,7 @@ class StatesTest {
         Strategy<?> gcra = Gcra.of(5, SECOND);
         Strategy<?> bucket = TokenBucket.of(5, 5, SECOND);
         Strategy<?> window = FixedWindow.of(5, SECOND);
-        Strategy<?> sliding = SlidingWindow.of(5, SECOND);
+        SlidingWindow sliding = SlidingWindow.of(5, SECOND);
         Strategy<?> log = SlidingWindowLog.of(5, SECOND);
 
         refuses(gcra, "1:2:2", "part must be at least 0 and below of, was 2/2");
@@ -121,7 +121,7 @@ class StatesTest {
         refuses(log, "1500:2:1600", "state must be pairs of stamp and units");
         assertThat(read(window, "5:6:0")).isEqualTo(new WindowState(5, 6, 0));
         assertThat(read(bucket, "0:1:0")).isEqualTo(new TokenBucket.State(0, 1, 0));
-        assertThat(codec(sliding).kind()).isEqualTo("slidingWindow");
+        assertThat(codec(sliding).encode(read(sliding, "1:3:2:0"))).isEqualTo(bytes("1:3:2:0"));
     }
 
     @Test

@@ -162,6 +162,14 @@ class StepsTest {
     }
 
     @Test
+    void aBucketIsNoFullerThanItsCapacityAfterARefund() {
+        TokenBucket bucket = TokenBucket.of(5, 3, SECOND);
+
+        assertThat(bucket.refund(3, null).step(take(bucket, 2), NOW).state())
+                .isEqualTo(new TokenBucket.State(5_000_000, 1_000_000, NOW));
+    }
+
+    @Test
     void aBucketDescribesItself() {
         assertThat(TokenBucket.of(5, new BigDecimal("1E1"), SECOND))
                 .hasToString("TokenBucket[capacity=5, refill=10 per 1000000 us]");
