@@ -537,4 +537,35 @@ class LeaseEdgesTest {
             VirtualTimeScheduler.reset();
         }
     }
+
+    @Test
+    void aPeekAsksTheStoreOnceTheWindowOfCoupledCreditsIsOver() {
+        Limiter limiter = leased(LeaseOptions.batch(10).windowCoupled());
+        get(limiter.check("k"));
+
+        clock.advance(MINUTE.minusMillis(1));
+        assertThat(here(limiter)).isEqualTo(9);
+        clock.advance(Duration.ofMillis(1));
+
+        assertThat(get(limiter.peek("k")).remaining()).isEqualTo(100);
+    }
+
+    @Test
+    void aRefillThatIsNeverAnsweredKeepsNobodyFromTheNextLease() {
+        VirtualTimeScheduler time = VirtualTimeScheduler.getOrSet();
+        try {
+            time.advanceTimeBy(MINUTE);
+            Limiter limiter = leased(LeaseOptions.batch(10).lowWater(3));
+            Heard.of(limiter.check("k", 7));
+            wire.holding = Holding.REQUESTS;
+            assertThat(Heard.of(limiter.check("k")).allowed()).isTrue();
+
+            time.advanceTimeBy(Duration.ofMillis(250));
+            wire.holding = Holding.NOTHING;
+
+            assertThat(Heard.of(limiter.check("k", 5)).allowed()).isTrue();
+        } finally {
+            VirtualTimeScheduler.reset();
+        }
+    }
 }
