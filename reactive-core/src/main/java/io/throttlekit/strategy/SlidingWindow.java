@@ -444,6 +444,9 @@ public final class SlidingWindow implements Strategy<SlidingWindow.State> {
                 throw new IllegalArgumentException("state must be a window, a bucket and at least two counts");
             }
             long[] counts = Arrays.copyOfRange(numbers, 2, numbers.length);
+            if (Arrays.stream(counts).anyMatch(count -> count < 0)) {
+                throw new IllegalArgumentException("counts must be at least 0, were " + Arrays.toString(counts));
+            }
             return new State(numbers[0], numbers[1], counts, full(counts));
         }
 

@@ -409,6 +409,11 @@ public final class SlidingWindowLog implements Strategy<SlidingWindowLog.State> 
             if (numbers.length % 2 != 0) {
                 throw new IllegalArgumentException("state must be pairs of stamp and units");
             }
+            for (int i = 1; i < numbers.length; i += 2) {
+                if (numbers[i] < 0) {
+                    throw new IllegalArgumentException("units must be at least 0, were " + numbers[i]);
+                }
+            }
             State state = State.of(numbers[0], numbers[1]);
             for (int i = 2; i < numbers.length; i += 2) {
                 state = state.plus(numbers[i], numbers[i + 1]);

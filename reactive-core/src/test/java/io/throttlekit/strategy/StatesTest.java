@@ -118,7 +118,9 @@ class StatesTest {
         refuses(window, "5:6:-1", "resetMs must be after startMs and count at least 0, was 5 to 6, -1");
         refuses(sliding, "1000:3:2", "state must be a window, a bucket and at least two counts");
         refuses(sliding, "0:3:2:0", "state must be a window, a bucket and at least two counts");
+        refuses(sliding, "1000:3:2:-1", "counts must be at least 0, were [2, -1]");
         refuses(log, "1500:2:1600", "state must be pairs of stamp and units");
+        refuses(log, "1500:2:1600:-1", "units must be at least 0, were -1");
         assertThat(read(window, "5:6:0")).isEqualTo(new WindowState(5, 6, 0));
         assertThat(read(bucket, "0:1:0")).isEqualTo(new TokenBucket.State(0, 1, 0));
         assertThat(codec(sliding).encode(read(sliding, "1:3:2:0"))).isEqualTo(bytes("1:3:2:0"));
