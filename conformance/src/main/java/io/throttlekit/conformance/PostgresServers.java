@@ -53,7 +53,7 @@ public final class PostgresServers {
             LOG.log(Level.INFO, "PostgreSQL for tests: {0}, from {1}", server, ENVIRONMENT);
             return server;
         }
-        return dockerAnswers() ? container() : own(Map.of());
+        return dockerAnswers() ? Docker.start() : own(Map.of());
     }
 
     private static PostgresServer given(URI uri) {
@@ -74,24 +74,10 @@ public final class PostgresServers {
 
     private static boolean dockerAnswers() {
         try {
-            return DockerClientFactory.instance().isDockerAvailable();
+            return Docker.answers();
         } catch (IllegalStateException | NoClassDefFoundError e) {
             return false;
         }
-    }
-
-    @SuppressWarnings("resource") // closed with the server that is returned
-    private static PostgresServer container() {
-        GenericContainer<?> container = new GenericContainer<>(IMAGE)
-                .withExposedPorts(POSTGRES_PORT)
-                .withEnv("POSTGRES_HOST_AUTH_METHOD", "trust")
-                .withCommand("postgres", "-c", "max_connections=200", "-c", "fsync=off")
-                // It starts twice: once to set itself up, and then to stay.
-                .waitingFor(Wait.forLogMessage(".*database system is ready to accept connections.*\\n", 2));
-        container.start();
-        PostgresServer server = new Container(container);
-        LOG.log(Level.INFO, "PostgreSQL for tests: {0}, a container of {1}", server, IMAGE);
-        return server;
     }
 
     /**
@@ -130,17 +116,38 @@ public final class PostgresServers {
         }
     }
 
-    private static final class Container extends PostgresServer {
-        private final GenericContainer<?> container;
-
-        Container(GenericContainer<?> container) {
-            super(container.getHost(), container.getMappedPort(POSTGRES_PORT), USER, null, USER);
-            this.container = container;
+    /** What needs Testcontainers, which may be missing: its classes are loaded with this one. */
+    private static final class Docker {
+        static boolean answers() {
+            return DockerClientFactory.instance().isDockerAvailable();
         }
 
-        @Override
-        public void close() {
-            container.stop();
+        @SuppressWarnings("resource") // closed with the server that is returned
+        static PostgresServer start() {
+            GenericContainer<?> container = new GenericContainer<>(IMAGE)
+                    .withExposedPorts(POSTGRES_PORT)
+                    .withEnv("POSTGRES_HOST_AUTH_METHOD", "trust")
+                    .withCommand("postgres", "-c", "max_connections=200", "-c", "fsync=off")
+                    // It starts twice: once to set itself up, and then to stay.
+                    .waitingFor(Wait.forLogMessage(".*database system is ready to accept connections.*\\n", 2));
+            container.start();
+            PostgresServer server = new Container(container);
+            LOG.log(Level.INFO, "PostgreSQL for tests: {0}, a container of {1}", server, IMAGE);
+            return server;
+        }
+
+        private static final class Container extends PostgresServer {
+            private final GenericContainer<?> container;
+
+            Container(GenericContainer<?> container) {
+                super(container.getHost(), container.getMappedPort(POSTGRES_PORT), USER, null, USER);
+                this.container = container;
+            }
+
+            @Override
+            public void close() {
+                container.stop();
+            }
         }
     }
 

@@ -55,7 +55,7 @@ public final class RedisServers {
             return server;
         }
         if (dockerAnswers()) {
-            return container();
+            return Docker.start();
         }
         return own();
     }
@@ -65,7 +65,7 @@ public final class RedisServers {
             return false;
         }
         try {
-            return DockerClientFactory.instance().isDockerAvailable();
+            return Docker.answers();
         } catch (IllegalStateException | NoClassDefFoundError e) {
             return false;
         }
@@ -82,18 +82,6 @@ public final class RedisServers {
                                 Path.of(home, ".testcontainers.properties"),
                                 Path.of(run, "docker.sock"))
                         .anyMatch(Files::exists);
-    }
-
-    @SuppressWarnings("resource") // closed with the server that is returned
-    private static RedisServer container() {
-        GenericContainer<?> container = new GenericContainer<>(IMAGE)
-                .withExposedPorts(REDIS_PORT)
-                .withCommand("redis-server", "--save", "", "--appendonly", "no")
-                .waitingFor(Wait.forLogMessage(".*Ready to accept connections.*\\n", 1));
-        container.start();
-        RedisServer server = new Container(container);
-        LOG.log(Level.INFO, "Redis for tests: {0}, a container of {1}", server, IMAGE);
-        return server;
     }
 
     /**
@@ -148,17 +136,36 @@ public final class RedisServers {
         }
     }
 
-    private static final class Container extends RedisServer {
-        private final GenericContainer<?> container;
-
-        Container(GenericContainer<?> container) {
-            super(container.getHost(), container.getMappedPort(REDIS_PORT));
-            this.container = container;
+    /** What needs Testcontainers, which may be missing: its classes are loaded with this one. */
+    private static final class Docker {
+        static boolean answers() {
+            return DockerClientFactory.instance().isDockerAvailable();
         }
 
-        @Override
-        public void close() {
-            container.stop();
+        @SuppressWarnings("resource") // closed with the server that is returned
+        static RedisServer start() {
+            GenericContainer<?> container = new GenericContainer<>(IMAGE)
+                    .withExposedPorts(REDIS_PORT)
+                    .withCommand("redis-server", "--save", "", "--appendonly", "no")
+                    .waitingFor(Wait.forLogMessage(".*Ready to accept connections.*\\n", 1));
+            container.start();
+            RedisServer server = new Container(container);
+            LOG.log(Level.INFO, "Redis for tests: {0}, a container of {1}", server, IMAGE);
+            return server;
+        }
+
+        private static final class Container extends RedisServer {
+            private final GenericContainer<?> container;
+
+            Container(GenericContainer<?> container) {
+                super(container.getHost(), container.getMappedPort(REDIS_PORT));
+                this.container = container;
+            }
+
+            @Override
+            public void close() {
+                container.stop();
+            }
         }
     }
 

@@ -162,10 +162,21 @@ final class LimitControl {
     private record Round(double rtt, double variance, double inFlight, boolean inUse, int samples, long nowNanos) {}
 
     private void close(long nowNanos) {
-        Round round =
-                new Round(rttSum / samples, variance(), inFlightSum / samples, 2 * used >= samples, samples, nowNanos);
+        double rtt = rttSum / samples;
+        double variance = variance();
+        boolean inUse = 2 * used >= samples;
+        lastRtt = rtt;
+        if (!inUse && inFlightBefore == 0 && rtt > 0 && rtt <= tolerance * noLoad) {
+            // What the rest comes to while nobody needs the limit, which is most of the time.
+            double change = rtt - noLoad;
+            if (change * change > STANDARD_ERRORS * STANDARD_ERRORS * (variance + noLoadVariance)) {
+                baseline(rtt, variance);
+            }
+            restart();
+            return;
+        }
+        Round round = new Round(rtt, variance, inFlightSum / samples, inUse, samples, nowNanos);
         restart();
-        lastRtt = round.rtt;
         if (round.rtt <= 0) {
             // Too short for the clock: no load to speak of, and no baseline either.
             grow(round);

@@ -59,9 +59,12 @@ public interface Key<C> {
      * @param name of the field
      * @param <C> what the server knows a request by
      * @return the key
+     * @throws IllegalArgumentException if no field can have that name
      */
     static <C> Key<C> header(String name) {
-        Objects.requireNonNull(name, "name");
+        if (!name.matches("[!#$%&'*+.^_`|~0-9A-Za-z-]+")) {
+            throw new IllegalArgumentException("name must be the name of a header field, was \"" + name + "\"");
+        }
         return (request, head) -> Mono.justOrEmpty(head.field(name));
     }
 

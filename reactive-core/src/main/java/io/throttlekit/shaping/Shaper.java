@@ -87,7 +87,7 @@ public interface Shaper {
      *
      * @param key whose line
      * @return completes at the departure, or fails with {@link QueueFullException} at once; cancelling gives the
-     *     place back
+     *     place back where it is the last of the line
      */
     default Mono<Void> schedule(String key) {
         return schedule(key, 1);
@@ -102,7 +102,7 @@ public interface Shaper {
      * @param key whose line
      * @param cost 1 to 2<sup>53</sup>&nbsp;&minus;&nbsp;1
      * @return completes at the departure, or fails with {@link QueueFullException} at once; cancelling gives the
-     *     place back
+     *     place back where it is the last of the line
      * @throws IllegalArgumentException as {@link #reserve(String, long)} does
      */
     Mono<Void> schedule(String key, long cost);

@@ -27,6 +27,15 @@ class KeyTest {
     }
 
     @Test
+    void knowsWhatNoFieldIsCalled() {
+        for (String name : List.of("", "X Bad", "X-Bad:", "\u00fc", "a\r\nb")) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> Key.header(name))
+                    .withMessage("name must be the name of a header field, was \"" + name + "\"");
+        }
+    }
+
+    @Test
     void hasNoKeyWhenAPartIsMissing() {
         Key<String> missing = Key.together(List.of(Key.<String>of(request -> request), Key.header("X-Tenant")));
         Key<String> empty = Key.together(List.of(Key.<String>of(request -> ""), Key.header("X-Api-Key")));

@@ -127,8 +127,17 @@ public final class PgStore implements Store {
      * @throws IllegalArgumentException if the address cannot be read
      */
     public static Builder builder(String uri) {
-        PgConnectOptions options = PgConnectOptions.fromUri(uri);
+        PgConnectOptions options = parsed(Objects.requireNonNull(uri, "uri"));
         return new Builder(null, vertx -> new Direct(vertx, options));
+    }
+
+    private static PgConnectOptions parsed(String uri) {
+        try {
+            return PgConnectOptions.fromUri(uri);
+        } catch (RuntimeException e) {
+            // Its message quotes the address, which may hold a password; so it is not the cause either.
+            throw new IllegalArgumentException("uri must be postgresql://user:password@host:port/database");
+        }
     }
 
     /**
@@ -328,7 +337,7 @@ public final class PgStore implements Store {
          * How long a call may take from its subscription, all waiting included; 500 ms by default. The server gives a
          * statement up after the same time.
          *
-         * @param deadline whole milliseconds, 1 ms to 1 hour
+         * @param deadline 1 ms to 1 hour
          * @return this
          * @throws IllegalArgumentException if it is out of range
          */

@@ -7,6 +7,7 @@ import io.throttlekit.StoreUnavailableException;
 import io.throttlekit.StoreUnavailableException.Reason;
 import io.throttlekit.strategy.Gcra;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class PgStoreBuilderTest {
@@ -33,6 +34,17 @@ class PgStoreBuilderTest {
                 .isThrownBy(() -> builder.sweepBatch(0))
                 .withMessageStartingWith("sweepBatch must be from 1");
         assertThatIllegalArgumentException().isThrownBy(() -> PgStore.builder("mysql://localhost/nothing"));
+    }
+
+    @Test
+    void keepsThePasswordOfABadAddressToItself() {
+        for (String uri :
+                List.of("postgresql://user:s3cret@local host/x", "postgresql://user:s3cret@localhost:abc/x")) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> PgStore.connect(uri))
+                    .withMessage("uri must be postgresql://user:password@host:port/database")
+                    .withNoCause();
+        }
     }
 
     @Test

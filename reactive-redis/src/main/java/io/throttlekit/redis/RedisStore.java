@@ -64,6 +64,8 @@ import reactor.core.publisher.Mono;
  * {@code prefix:%h} and the hex digits of its SHA-256.
  */
 public final class RedisStore implements Store {
+    private static final Pattern DATABASE = Pattern.compile("/?|/\\d+");
+
     /*
      * Why a few pipelined connections and not a pool: the client's pool hands a connection to one command at a
      * time, which is a round trip each; beyond its size commands wait, and beyond that they fail. One pipelined
@@ -171,7 +173,7 @@ public final class RedisStore implements Store {
     private static RedisOptions optionsOf(String uri) {
         URI parsed;
         try {
-            parsed = new URI(uri);
+            parsed = new URI(Objects.requireNonNull(uri, "uri"));
         } catch (URISyntaxException e) {
             // Its message quotes the address, which may hold a password.
             throw new IllegalArgumentException("uri must be a URI, has an error at index " + e.getIndex());
@@ -183,6 +185,12 @@ public final class RedisStore implements Store {
         }
         if (local ? parsed.getPath() == null || parsed.getPath().length() < 2 : parsed.getHost() == null) {
             throw new IllegalArgumentException("uri must have a " + (local ? "path" : "host"));
+        }
+        if (parsed.getPort() > 65_535 || parsed.getPort() == 0) {
+            throw new IllegalArgumentException("uri must have a port from 1 to 65535, has " + parsed.getPort());
+        }
+        if (!local && !DATABASE.matcher(parsed.getPath()).matches()) {
+            throw new IllegalArgumentException("uri must have the number of a database for its path, or none");
         }
         RedisOptions options = new RedisOptions().setConnectionString(uri);
         if (scheme.equals("rediss")) {

@@ -262,6 +262,10 @@ class ConnectionsTest {
                 "redis:///",
                 "unix://",
                 "redis://user:pass word@host",
+                "redis://user:pass@localhost:99999",
+                "redis://user:pass@localhost:0",
+                "redis://user:pass@localhost/abc",
+                "redis://user:pass@localhost/1/2",
                 "rediss:nowhere"
             })
     void refusesWhatIsNoAddress(String uri) {

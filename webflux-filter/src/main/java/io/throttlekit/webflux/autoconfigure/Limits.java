@@ -33,7 +33,9 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpMethod;
 import org.springframework.http.server.PathContainer;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.util.pattern.PathPattern;
@@ -52,6 +54,7 @@ final class Limits {
         this.properties = properties;
         this.store = store;
         this.keyBeans = keyBeans;
+        checked("throttlekit.client", () -> properties.client().address());
         // By name, so that what is listed and what is asked first is no matter of hashing.
         new TreeMap<>(properties.limits()).forEach((name, limit) -> limiters.put(name, limiter(name, limit)));
     }
@@ -116,6 +119,10 @@ final class Limits {
     private Limiter limiter(String name, Limit limit) {
         String property = "throttlekit.limits." + name;
         Strategy<?> strategy = checked(property, () -> strategy(property, limit));
+        if (limit.cost() > strategy.limit()) {
+            throw new IllegalArgumentException(property + ".cost must be at most " + strategy.limit()
+                    + ", which is all that is ever allowed at once, was " + limit.cost());
+        }
         return checked(property, () -> switch (limit.tier()) {
             case NONE -> Limiter.builder(strategy).store(store).prefix(name).build();
             case CACHED_DENY -> TwoTier.cachedDeny(strategy, store).prefix(name).build();
@@ -186,7 +193,7 @@ final class Limits {
 
     private Key<ServerWebExchange> key(String property, String part) {
         if (part.startsWith("header:") && part.length() > "header:".length()) {
-            return Key.header(part.substring("header:".length()));
+            return checked(property, () -> Key.header(part.substring("header:".length())));
         }
         return switch (part) {
             case "address" ->
@@ -208,16 +215,24 @@ final class Limits {
 
     private static Predicate<ServerWebExchange> when(String name, Limit limit) {
         Predicate<ServerWebExchange> annotated = RateLimitedHandlers.named(name);
+        String property = "throttlekit.limits." + name;
         if (limit.paths().isEmpty()) {
+            if (!limit.methods().isEmpty()) {
+                throw new IllegalArgumentException(property + ".methods need paths, were " + limit.methods());
+            }
             return annotated;
         }
         List<PathPattern> patterns = limit.paths().stream()
-                .map(path -> checked(
-                        "throttlekit.limits." + name + ".paths", () -> PathPatternParser.defaultInstance.parse(path)))
+                .map(path -> checked(property + ".paths", () -> PathPatternParser.defaultInstance.parse(path)))
                 .toList();
         List<String> methods = limit.methods().stream()
                 .map(method -> method.toUpperCase(Locale.ROOT))
                 .toList();
+        List<String> known =
+                Stream.of(HttpMethod.values()).map(HttpMethod::name).toList();
+        if (!known.containsAll(methods)) {
+            throw new IllegalArgumentException(property + ".methods must be of " + known + ", were " + limit.methods());
+        }
         Predicate<ServerWebExchange> byPath = exchange -> {
             PathContainer path = exchange.getRequest().getPath().pathWithinApplication();
             return (methods.isEmpty()
