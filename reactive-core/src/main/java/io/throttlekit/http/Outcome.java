@@ -101,6 +101,7 @@ public sealed interface Outcome {
         }
     }
 
+    /** A copy, unless they are our own, which nobody changes any more. */
     private static Map<String, String> inOrder(Map<String, String> headers) {
         return headers instanceof Fields ? headers : Collections.unmodifiableMap(new LinkedHashMap<>(headers));
     }

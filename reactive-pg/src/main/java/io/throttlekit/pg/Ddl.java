@@ -2,7 +2,6 @@ package io.throttlekit.pg;
 
 import io.throttlekit.Dialect;
 import io.throttlekit.Program;
-import io.throttlekit.StateMismatchException;
 import io.throttlekit.Strategy;
 import io.throttlekit.Transform;
 import io.throttlekit.strategy.DepartureLine;
@@ -135,6 +134,9 @@ final class Ddl {
 
     /** The line of a program's text that ends its opening. */
     private static final String OPENED = "\n-- else:\n";
+
+    /** So many arguments the function takes one by one; when there are more, it gets all of them in an array too. */
+    static final int SCALARS = 8;
 
     /** The SQLSTATE of a {@link StateMismatchException}; the class is none of PostgreSQL's. */
     static final String MISMATCH = "TK409";

@@ -14,9 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs a transform as a function of the server: one statement, which is its own transaction or shares one by {@link Turns}. */
 final class ProgramWork<S, R> implements Call.Work<R> {
-    /** So many arguments the function takes one by one; when there are more, it gets all of them in an array too. */
-    private static final int SCALARS = 8;
-
     /** The operation that is denied when it grants nothing. */
     private static final String CHECK = "check";
 
@@ -73,9 +70,8 @@ final class ProgramWork<S, R> implements Call.Work<R> {
                 transform.codec().kind(),
                 program.operation(),
                 nowMicros != null,
-                SCALARS,
-                Math.min(SCALARS, arguments.size()),
-                arguments.size() > SCALARS);
+                Math.min(Ddl.SCALARS, arguments.size()),
+                arguments.size() > Ddl.SCALARS);
     }
 
     private Tuple tuple(byte[] key, boolean hopeful) {
@@ -83,10 +79,10 @@ final class ProgramWork<S, R> implements Call.Work<R> {
         if (nowMicros != null) {
             tuple.addValue(nowMicros);
         }
-        for (int i = 0; i < Math.min(SCALARS, arguments.size()); i++) {
+        for (int i = 0; i < Math.min(Ddl.SCALARS, arguments.size()); i++) {
             tuple.addValue(arguments.get(i));
         }
-        if (arguments.size() > SCALARS) {
+        if (arguments.size() > Ddl.SCALARS) {
             tuple.addValue(arguments.toArray(Long[]::new));
         }
         return tuple.addValue(hopeful);

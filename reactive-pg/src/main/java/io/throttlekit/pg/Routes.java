@@ -67,16 +67,15 @@ final class Routes {
      * @param kind of the state
      * @param operation of the program
      * @param clock whether the time is given
-     * @param scalars how many numbers the function takes one by one
-     * @param given how many of them there are
+     * @param given how many of the numbers are given that the function takes one by one
      * @param list whether all numbers are given in an array, too
      */
-    record Shape(String function, String kind, String operation, boolean clock, int scalars, int given, boolean list) {
+    record Shape(String function, String kind, String operation, boolean clock, int given, boolean list) {
         private String statement() {
             StringBuilder text = new StringBuilder("SELECT ").append(function).append("($1, ");
             text.append(literal(kind)).append(clock ? ", $2, " : ", NULL, ").append(literal(operation));
             int parameter = clock ? 3 : 2;
-            for (int i = 0; i < scalars; i++) {
+            for (int i = 0; i < Ddl.SCALARS; i++) {
                 text.append(i < given ? ", $" + parameter++ : ", NULL");
             }
             text.append(list ? ", $" + parameter++ : ", NULL");

@@ -6,7 +6,6 @@ import io.vertx.sqlclient.Tuple;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -165,7 +164,7 @@ final class Turns {
         }
     }
 
-    private static void answered(Collection<Ask> asks, RowSet<Row> rows) {
+    private static void answered(List<Ask> asks, RowSet<Row> rows) {
         RowSet<Row> of = rows;
         for (Ask ask : asks) {
             ask.answered(of.iterator().next());
