@@ -23,11 +23,14 @@ public enum Dialect {
      * that follows is in {@code s1} to {@code more}, or there is none if {@code s1} is NULL. Scalars rather than one
      * array each, since PL/pgSQL is several times faster with them.
      *
-     * <p>Before the block, and ended by a line {@code -- else:}, there may be an opening for the usual case: an UPDATE of
-     * <code>{table} t</code> that holds the whole decision, <code>WHERE t.key = k AND t.kind = kind_in AND …</code>, and
-     * leaves {@code reply}, or leaves it NULL so that the block decides. It writes {@code expires} and
-     * {@code sweep = keep_us} with the state, and asks that {@code clock_timestamp()} be not long past {@code started},
-     * when the time was read, since it may have waited for the row.
+     * <p>Before the block there may be two short ways for {@linkplain Program#usual() usual calls}, which may take only so
+     * much time as they need anyway, after the lines {@code -- allow:} and {@code -- deny:}. The store takes the first,
+     * but for keys that were denied last the second. Each has {@code u1}, {@code u2} and {@code u3}, the key {@code k}
+     * and the table as <code>{table}</code>, reads the server's clock into {@code now_us} and either returns the reply
+     * or has changed nothing; then the block decides. The line before the block says what it is called with in this case:
+     * {@code -- else} and the state's kind, the operation and its arguments, separated by commas, and a colon. To be exact,
+     * the first asks in its UPDATE that {@code clock_timestamp()} be not long past {@code started}, when the time was
+     * read, since it may have waited for the row; and the second reads the row before the clock.
      */
     POSTGRES("sql");
 

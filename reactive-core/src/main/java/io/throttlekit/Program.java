@@ -46,6 +46,15 @@ public interface Program<R> {
     List<Long> args(long clientMicros);
 
     /**
+     * The same call in fewer numbers, where it is one that the text has a shorter way for; its reply is the same.
+     *
+     * @return three whole numbers that the text documents; or none, as by default
+     */
+    default List<Long> usual() {
+        return List.of();
+    }
+
+    /**
      * Builds the answer.
      *
      * @param reply what the program returned: {@code granted}, {@code now} in epoch microseconds, then what

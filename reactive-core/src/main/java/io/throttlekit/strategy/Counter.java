@@ -110,6 +110,7 @@ final class Counter {
                     }
                     return args;
                 },
+                List.of(),
                 reply -> reply.get(0) < 0 ? null : reader.apply(reply));
     }
 

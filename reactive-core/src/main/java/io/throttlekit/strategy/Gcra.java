@@ -339,7 +339,16 @@ public final class Gcra implements Strategy<ExactMicros> {
                 args.add(interval.wholeOf(units));
                 args.add(interval.partOf(units));
             }
-            return Script.of("gcra", "check", args, this::ofReply);
+            return Script.of("gcra", "check", args, usual(most), this::ofReply);
+        }
+
+        /** Of one cost, without ticks: tau - min·T, min, min·T. */
+        private List<Long> usual(long most) {
+            if (interval.perMicro != 1 || most != min) {
+                return List.of();
+            }
+            long step = interval.wholeOf(min);
+            return List.of(tauWhole - step, min, step);
         }
 
         private Decision ofReply(List<Long> reply) {

@@ -20,10 +20,15 @@ import org.jspecify.annotations.Nullable;
  * @param name the file's name without its extension
  * @param operation its first argument
  * @param numbers its further arguments, for a time
+ * @param usual the same in three numbers, or nothing
  * @param reader builds the answer of a reply, or null to be called again
  */
 record Script<R>(
-        String name, String operation, LongFunction<List<Long>> numbers, Function<List<Long>, @Nullable R> reader)
+        String name,
+        String operation,
+        LongFunction<List<Long>> numbers,
+        List<Long> usual,
+        Function<List<Long>, @Nullable R> reader)
         implements Program<R> {
     /** Texts by file name; empty where there is no such file. */
     private static final Map<String, String> TEXTS = new ConcurrentHashMap<>();
@@ -48,7 +53,17 @@ record Script<R>(
     /** A program whose arguments do not depend on the time. */
     static <R> Script<R> of(
             String name, String operation, List<Long> numbers, Function<List<Long>, @Nullable R> reader) {
-        return new Script<>(name, operation, time -> numbers, reader);
+        return of(name, operation, numbers, List.of(), reader);
+    }
+
+    /** A program that may be a usual call. */
+    static <R> Script<R> of(
+            String name,
+            String operation,
+            List<Long> numbers,
+            List<Long> usual,
+            Function<List<Long>, @Nullable R> reader) {
+        return new Script<>(name, operation, time -> numbers, usual, reader);
     }
 
     @Override

@@ -6,14 +6,24 @@
 -- refund: L, cost*T (2)
 -- Replies granted, now, TAT after the step (2).
 --
--- One cost at a rate of whole microseconds (L = 1) needs no ticks.
-IF op = 'check' AND a1 = 1 AND a4 = a5 THEN
-    UPDATE {table} t SET s1 = greatest(t.s1, now_us) + a6, expires = greatest(t.s1, now_us) + a6, sweep = keep_us
-        WHERE t.key = k AND t.kind = kind_in AND t.s3 = 1 AND greatest(t.s1, now_us) <= now_us + a2 - a6
-            AND clock_timestamp() < started + interval '1 ms'
-        RETURNING ARRAY[a4, now_us, t.s1, t.s2] INTO reply;
+-- Usual is a check of one cost at a rate of whole microseconds (L = 1), which needs no ticks: tau - min*T, min, min*T.
+-- allow:
+started := clock_timestamp();
+now_us := (extract(epoch FROM started) * 1000000)::bigint;
+UPDATE {table} t SET s1 = greatest(t.s1, now_us) + u3, expires = greatest(t.s1, now_us) + u3
+    WHERE t.key = k AND t.kind = 'gcra' AND t.s3 = 1 AND t.s1 <= now_us + u1
+        AND clock_timestamp() < started + interval '1 ms'
+    RETURNING t.s1 INTO s1;
+IF FOUND THEN
+    RETURN ARRAY[u2, now_us, s1, 0];
 END IF;
--- else:
+-- deny:
+SELECT t.s1 INTO s1 FROM {table} t WHERE t.key = k AND t.kind = 'gcra' AND t.s3 = 1;
+now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+IF s1 > now_us + u1 THEN
+    RETURN ARRAY[0, now_us, s1, 0];
+END IF;
+-- else 'gcra', 'check', 1, u1 + u3, 0, u2, u2, u3, 0:
 DECLARE
     granted bigint;
     carry bigint;

@@ -19,6 +19,8 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** The statements that make the table and, per program, its function. */
 final class Ddl {
@@ -38,11 +40,13 @@ final class Ddl {
      * that wrote it, xmin, and the row is found by its key: PostgreSQL checks that condition again on a row that
      * changed while the statement waited for its lock. It does not for a row found by its place, ctid.
      *
-     * PL/pgSQL prepares each expression anew in every transaction, so few expressions count for more here than little
-     * arithmetic. A program may therefore open with one UPDATE that does its usual work in one go, which is tried for a
-     * key that was not denied last. Its WHERE is the whole decision: a row that fails it is not locked, and one that
+     * PL/pgSQL prepares each expression anew in every transaction, so few expressions and few arguments count for more
+     * here than little arithmetic. A program may therefore have two small functions besides for its usual calls, one
+     * that is made for those it allows and one for those it denies, which ask the one above when it comes otherwise.
+     * An allow is one UPDATE then, whose WHERE is the whole decision: a row that fails it is not locked, and one that
      * changed while the statement waited is decided again as it is then. The clock was read before, so the WHERE gives
-     * up too when that is long ago. Whatever it does not answer goes the way above.
+     * up too when that is long ago. A usual call always has the server's clock. It leaves `sweep` as it is, which then
+     * can only keep a row for longer.
      *
      * A function's name ends in a hash of its text. So nodes with two versions of this library run side by side,
      * and a function that exists never has to be replaced.
@@ -62,7 +66,7 @@ final class Ddl {
 
     private static final String FUNCTION = """
             CREATE OR REPLACE FUNCTION {function}(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-                a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
+                a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
             RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
             #variable_conflict use_variable
             DECLARE
@@ -73,13 +77,11 @@ final class Ddl {
                 old_kind text;
                 old_expires_us bigint;
                 old_version xid;
-                started timestamptz;
                 now_us bigint;
                 keep_us bigint;
                 expires_us bigint;
                 reply bigint[];
             BEGIN
-                {first}
                 SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
                     INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM {table} t WHERE t.key = k;
                 LOOP
@@ -118,22 +120,25 @@ final class Ddl {
             END
             $throttlekit$""";
 
-    private static final String FIRST = """
-                IF hopeful THEN
-                    started := clock_timestamp();
-                    now_us := (extract(epoch FROM started) * 1000000)::bigint;
-                    IF clock_us IS NOT NULL THEN
-                        keep_us := now_us + {hour};
-                        now_us := clock_us;
-                    END IF;
-                    {opening}
-                    IF reply IS NOT NULL THEN
-                        RETURN reply;
-                    END IF;
-                END IF;""";
+    private static final String USUAL = """
+            CREATE OR REPLACE FUNCTION {usual}(k bytea, u1 bigint, u2 bigint, u3 bigint)
+            RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
+            #variable_conflict use_variable
+            DECLARE
+                started timestamptz;
+                now_us bigint;
+                s1 bigint;
+                s2 bigint;
+                s3 bigint;
+            BEGIN
+                {way}
+                RETURN {function}(k, {else});
+            END
+            $throttlekit$""";
 
-    /** The line of a program's text that ends its opening. */
-    private static final String OPENED = "\n-- else:\n";
+    /** A program's text that has short ways for usual calls: both of them, what they are else, and the block. */
+    private static final Pattern USUAL_AND_BLOCK = Pattern.compile(
+            "(?s).*\\R-- allow:\\R(?<allow>.*)\\R-- deny:\\R(?<deny>.*)\\R-- else (?<else>[^\\r\\n]*):\\R(?<block>.*)");
 
     /** So many arguments the function takes one by one; when there are more, it gets all of them in an array too. */
     static final int SCALARS = 8;
@@ -144,6 +149,11 @@ final class Ddl {
     static final long HOUR_MICROS = Duration.ofHours(1).toNanos() / 1000;
 
     private static final int MAX_IDENTIFIER = 63;
+
+    /** What the name of a function for usual calls ends in. */
+    static final String ALLOW = "_allow";
+
+    static final String DENY = "_deny";
 
     private Ddl() {}
 
@@ -157,26 +167,54 @@ final class Ddl {
     }
 
     /** The name of a program's function, without its schema. */
-    static String functionName(TableName table, String program, String step) {
-        String name = table.name() + "_" + program + "_" + hash(FUNCTION + FIRST + step);
-        if (name.length() > MAX_IDENTIFIER) {
+    static String functionName(TableName table, String program, String text) {
+        String name = table.name() + "_" + program + "_" + hash(FUNCTION + USUAL + text);
+        int more = hasUsual(text) ? ALLOW.length() : 0;
+        if (name.length() + more > MAX_IDENTIFIER) {
             throw new IllegalArgumentException(
                     "a program's name must fit a function's name of at most 63 characters, was " + name);
         }
         return name;
     }
 
-    static String function(TableName table, String program, String text) {
-        int opened = text.indexOf(OPENED);
-        String opening = opened < 0 ? "" : text.substring(0, opened);
-        String step = opened < 0 ? text : text.substring(opened + OPENED.length());
-        return FUNCTION.replace("{function}", table.quoted(functionName(table, program, text)))
-                .replace("    {first}\n", opening.isEmpty() ? "" : FIRST.indent(4))
-                .replace("{opening}", opening.strip().replace("\n", "\n        "))
+    /** Whether there are functions for usual calls besides. */
+    static boolean hasUsual(String text) {
+        return USUAL_AND_BLOCK.matcher(text).matches();
+    }
+
+    /** The statements that make the functions of a program, the last without a semicolon. */
+    static String functions(TableName table, String program, String text) {
+        String name = functionName(table, program, text);
+        Matcher parts = USUAL_AND_BLOCK.matcher(text);
+        if (!parts.matches()) {
+            return function(table, name, text);
+        }
+        return String.join(
+                ";\n\n",
+                function(table, name, parts.group("block")),
+                usual(table, name, name + ALLOW, parts.group("allow"), parts.group("else")),
+                usual(table, name, name + DENY, parts.group("deny"), parts.group("else")));
+    }
+
+    private static String function(TableName table, String name, String block) {
+        return FUNCTION.replace("{function}", table.quoted(name))
                 .replace("{table}", table.quoted())
                 .replace("{mismatch}", MISMATCH)
                 .replace("{hour}", Long.toString(HOUR_MICROS))
-                .replace("{step}", step.strip().replace("\n", "\n        "));
+                .replace("{step}", block.strip().replace("\n", "\n        "));
+    }
+
+    private static String usual(TableName table, String name, String usualName, String way, String otherwise) {
+        String[] call = otherwise.split(", ", -1);
+        StringBuilder arguments = new StringBuilder(call[0]).append(", NULL");
+        for (int i = 1; i <= 1 + SCALARS; i++) {
+            arguments.append(", ").append(i < call.length ? call[i] : "NULL");
+        }
+        return USUAL.replace("{usual}", table.quoted(usualName))
+                .replace("{way}", way.strip().replace("\n", "\n    "))
+                .replace("{function}", table.quoted(name))
+                .replace("{else}", arguments.append(", NULL"))
+                .replace("{table}", table.quoted());
     }
 
     /** Everything that the strategies of the core need. Reads the programs' texts. */
@@ -184,7 +222,7 @@ final class Ddl {
         StringBuilder all = new StringBuilder(table(table, durability)).append(";\n");
         for (Program<?> program : programs()) {
             String step = Objects.requireNonNull(program.text(Dialect.POSTGRES), program::name);
-            all.append('\n').append(function(table, program.name(), step)).append(";\n");
+            all.append('\n').append(functions(table, program.name(), step)).append(";\n");
         }
         return all.toString();
     }

@@ -7,7 +7,7 @@ import java.util.Arrays;
  * keys may share a place, and it decides the same either way.
  */
 final class Denials {
-    private static final int PLACES = 1024;
+    private static final int PLACES = 8192;
 
     /** A hash per place; zero is nobody's. */
     private final int[] hashes = new int[PLACES];

@@ -251,7 +251,7 @@ final class Lane {
             end();
             failures = 0;
             lastFailure = null;
-            made = new Link(Lane.this, opened, names);
+            made = new Link(Lane.this, opened, names, settings.shareCommits());
             link = made;
             ready.run();
             pump();

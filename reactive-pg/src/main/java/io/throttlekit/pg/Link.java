@@ -19,7 +19,7 @@ final class Link {
     final SqlConnection connection;
     final Names names;
     final Denials denials = new Denials();
-    final Turns turns = new Turns(this);
+    final Turns turns;
     private final Lane lane;
     private final long sinceNanos = System.nanoTime();
     /** When the server last answered, or was first asked something after it had answered everything. */
@@ -30,10 +30,11 @@ final class Link {
     private boolean retired;
     private boolean gone;
 
-    Link(Lane lane, SqlConnection connection, Names names) {
+    Link(Lane lane, SqlConnection connection, Names names, boolean shareCommits) {
         this.lane = lane;
         this.connection = connection;
         this.names = names;
+        this.turns = new Turns(this, shareCommits);
     }
 
     /** Sends a prepared statement. One of the two is called, at most once, on the lane's loop. */

@@ -40,7 +40,8 @@ import reactor.core.publisher.MonoSink;
  * one prepared statement and one round trip; one that denies, and a look, takes no lock and writes nothing. It is a
  * transaction of its own, unless many calls of this store want the same key at once: what comes while others are out
  * on that key goes together when they are back, up to 32 statements in one transaction, so that a hot key does not wait
- * for the disk at every check. An error of one of them rolls back all, and each is tried again alone. Any other strategy runs in this process, inside a transaction of two round trips. Either way the
+ * for the disk at every check ({@link Builder#shareCommits}). An error of one of them rolls back all, and each is tried
+ * again alone. Any other strategy runs in this process, inside a transaction of two round trips. Either way the
  * server's clock decides, unless the store was given one.
  *
  * <p><b>Threads.</b> A {@code Mono} signals on the event loop of one of the store's connections, or on the
@@ -59,7 +60,7 @@ import reactor.core.publisher.MonoSink;
  * <p><b>Keys.</b> Stored as bytes, {@code prefix:key}; longer ones than 512 bytes by their hash. Stores with
  * different prefixes or tables share nothing.
  *
- * <p><b>Schema.</b> One table, {@code throttlekit} unless named otherwise, and one function per strategy that is used.
+ * <p><b>Schema.</b> One table, {@code throttlekit} unless named otherwise, and one to three functions per strategy that is used.
  * They are made on first use where that is allowed. {@link Builder#ddl()} has the statements for those who prefer to
  * run them themselves, as has the file {@code io/throttlekit/pg/schema.sql} for the default table.
  */
@@ -292,6 +293,7 @@ public final class PgStore implements Store {
         private int connections = 4;
         private int maxInFlight = 4096;
         private boolean programs = true;
+        private boolean shareCommits = true;
         private Durability durability = Durability.DURABLE;
         private boolean createSchema = true;
         private Duration sweepInterval = Duration.ofSeconds(60);
@@ -387,6 +389,20 @@ public final class PgStore implements Store {
         }
 
         /**
+         * Whether calls on one key that wait for each other may share a transaction, and with it the wait for the disk,
+         * as they do by default: a statement each, at most 32 in one transaction, each decided by itself. What the
+         * server refuses rolls all of them back, and each goes again alone. Off, every call is a transaction of its own,
+         * and a key that many want gets no more allows than its row gets commits. Calls on different keys never share.
+         *
+         * @param shareCommits false for a transaction per call
+         * @return this
+         */
+        public Builder shareCommits(boolean shareCommits) {
+            this.shareCommits = shareCommits;
+            return this;
+        }
+
+        /**
          * What a crash of the server may lose, nothing by default.
          *
          * @param durability the choice; {@code UNLOGGED} takes effect when the table is made
@@ -478,6 +494,7 @@ public final class PgStore implements Store {
                     connections,
                     maxInFlight,
                     programs,
+                    shareCommits,
                     durability,
                     createSchema,
                     sweepInterval,

@@ -4,10 +4,12 @@ import io.throttlekit.Program;
 import io.throttlekit.Transform;
 import io.throttlekit.pg.Routes.Route;
 import io.throttlekit.pg.Routes.Shape;
+import io.throttlekit.pg.Routes.Statement;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.Tuple;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -60,8 +62,17 @@ final class ProgramWork<S, R> implements Call.Work<R> {
         if (function == null) {
             call.instead(new FunctionWork<>(settings, transform), link);
         } else {
-            link.turns.take(new Asked(call, link, route, routes.statement(shape(function))));
+            Statement usual = usual() ? route.usual() : null;
+            link.turns.take(
+                    usual == null
+                            ? new Asked(call, link, route, routes.statement(shape(function)), tuple(call.key))
+                            : new Asked(call, link, route, usual, tuple(call.key, program.usual())));
         }
+    }
+
+    /** With the server's clock, as the arguments were computed at first. */
+    private boolean usual() {
+        return nowMicros == null && !repeated && !program.usual().isEmpty();
     }
 
     private Shape shape(String function) {
@@ -74,18 +85,21 @@ final class ProgramWork<S, R> implements Call.Work<R> {
                 arguments.size() > Ddl.SCALARS);
     }
 
-    private Tuple tuple(byte[] key, boolean hopeful) {
-        Tuple tuple = Tuple.tuple().addValue(Buffer.buffer(key));
+    private Tuple tuple(byte[] key) {
+        List<Long> scalars = arguments.subList(0, Math.min(Ddl.SCALARS, arguments.size()));
         if (nowMicros != null) {
-            tuple.addValue(nowMicros);
+            scalars = new ArrayList<>(scalars);
+            scalars.add(0, nowMicros);
         }
-        for (int i = 0; i < Math.min(Ddl.SCALARS, arguments.size()); i++) {
-            tuple.addValue(arguments.get(i));
-        }
-        if (arguments.size() > Ddl.SCALARS) {
-            tuple.addValue(arguments.toArray(Long[]::new));
-        }
-        return tuple.addValue(hopeful);
+        Tuple tuple = tuple(key, scalars);
+        return arguments.size() > Ddl.SCALARS ? tuple.addValue(arguments.toArray(Long[]::new)) : tuple;
+    }
+
+    private static Tuple tuple(byte[] key, List<Long> numbers) {
+        Tuple tuple = Tuple.tuple(new ArrayList<>(1 + numbers.size()));
+        tuple.addValue(Buffer.buffer(key));
+        numbers.forEach(tuple::addValue);
+        return tuple;
     }
 
     private void answered(Call<R> call, Link link, Row row) {
@@ -126,13 +140,15 @@ final class ProgramWork<S, R> implements Call.Work<R> {
         private final Call<R> call;
         private final Link link;
         private final Route route;
-        private final String sql;
+        private final Statement statement;
+        private final Tuple tuple;
 
-        Asked(Call<R> call, Link link, Route route, String sql) {
+        Asked(Call<R> call, Link link, Route route, Statement statement, Tuple tuple) {
             this.call = call;
             this.link = link;
             this.route = route;
-            this.sql = sql;
+            this.statement = statement;
+            this.tuple = tuple;
         }
 
         @Override
@@ -141,8 +157,8 @@ final class ProgramWork<S, R> implements Call.Work<R> {
         }
 
         @Override
-        public String sql() {
-            return sql;
+        public Statement statement() {
+            return statement;
         }
 
         @Override
@@ -151,8 +167,8 @@ final class ProgramWork<S, R> implements Call.Work<R> {
         }
 
         @Override
-        public Tuple tuple(boolean hopeful) {
-            return ProgramWork.this.tuple(call.key, hopeful);
+        public Tuple tuple() {
+            return tuple;
         }
 
         @Override

@@ -22,7 +22,7 @@ final class Routes {
     /** Changed under this object's lock; read without it, since all lanes come here for every call. */
     private final Map<String, Future<Route>> routes = new ConcurrentHashMap<>();
 
-    private final Map<Shape, String> statements = new ConcurrentHashMap<>();
+    private final Map<Shape, Statement> statements = new ConcurrentHashMap<>();
 
     private boolean said;
 
@@ -30,12 +30,21 @@ final class Routes {
      * How a program is run.
      *
      * @param function its function, quoted; null for the function path
-     * @param ddl the statement that makes it
-     * @param installed how often it was made
+     * @param usual its usual calls; null when it has no functions for them
+     * @param ddl the statements that make its functions
+     * @param installed how often they were made
      */
-    record Route(@Nullable String function, String ddl, int installed) {
-        static final Route NONE = new Route(null, "", 0);
+    record Route(@Nullable String function, @Nullable Statement usual, String ddl, int installed) {
+        static final Route NONE = new Route(null, null, "", 0);
     }
+
+    /**
+     * What is sent for a call.
+     *
+     * @param allow the statement for a key that was not denied last
+     * @param deny the one for a key that was, with the same parameters and the same answer
+     */
+    record Statement(String allow, String deny) {}
 
     Routes(Vertx vertx, Settings settings, Schema schema) {
         this.vertx = vertx;
@@ -71,15 +80,16 @@ final class Routes {
      * @param list whether all numbers are given in an array, too
      */
     record Shape(String function, String kind, String operation, boolean clock, int given, boolean list) {
-        private String statement() {
+        private Statement statement() {
             StringBuilder text = new StringBuilder("SELECT ").append(function).append("($1, ");
             text.append(literal(kind)).append(clock ? ", $2, " : ", NULL, ").append(literal(operation));
             int parameter = clock ? 3 : 2;
             for (int i = 0; i < Ddl.SCALARS; i++) {
                 text.append(i < given ? ", $" + parameter++ : ", NULL");
             }
-            text.append(list ? ", $" + parameter++ : ", NULL");
-            return text.append(", $").append(parameter).append(')').toString();
+            text.append(list ? ", $" + parameter : ", NULL");
+            String statement = text.append(')').toString();
+            return new Statement(statement, statement);
         }
 
         /** Whatever the server's settings say of backslashes. */
@@ -89,20 +99,27 @@ final class Routes {
         }
     }
 
-    /** The statement of a call; its parameters are the key, what the shape says is given, and whether to hope. */
-    String statement(Shape shape) {
-        String known = statements.get(shape);
+    /** What is sent for a call; its parameters are the key and what the shape says is given. */
+    Statement statement(Shape shape) {
+        Statement known = statements.get(shape);
         return known != null ? known : statements.computeIfAbsent(shape, Shape::statement);
     }
 
     private static Route load(Program<?> program, Names names) {
-        String step = program.text(Dialect.POSTGRES);
-        if (step == null) {
+        String text = program.text(Dialect.POSTGRES);
+        if (text == null) {
             return Route.NONE;
         }
         TableName table = names.table();
-        String function = table.quoted(Ddl.functionName(table, program.name(), step));
-        return new Route(function, Ddl.function(table, program.name(), step), 0);
+        String name = Ddl.functionName(table, program.name(), text);
+        Statement usual = Ddl.hasUsual(text)
+                ? new Statement(usual(table.quoted(name + Ddl.ALLOW)), usual(table.quoted(name + Ddl.DENY)))
+                : null;
+        return new Route(table.quoted(name), usual, Ddl.functions(table, program.name(), text), 0);
+    }
+
+    private static String usual(String function) {
+        return "SELECT " + function + "($1, $2, $3, $4)";
     }
 
     /**
@@ -124,7 +141,7 @@ final class Routes {
         String statements = "SELECT pg_advisory_xact_lock(" + link.names.schemaLock() + "); " + missing.ddl;
         schema.unhurried(link.connection, statements).onComplete(made -> {
             if (made.succeeded()) {
-                promise.complete(new Route(missing.function, missing.ddl, missing.installed + 1));
+                promise.complete(new Route(missing.function, missing.usual, missing.ddl, missing.installed + 1));
             } else if (Faults.forbidden(made.cause())) {
                 sayOnce("this user may not create functions", made.cause());
                 promise.complete(Route.NONE);

@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param connections how many
  * @param maxInFlight calls at once
  * @param programs whether strategies may run as functions of the server
+ * @param shareCommits whether calls on one key may share a transaction
  * @param durability what a crash may lose
  * @param createSchema whether table and functions may be made
  * @param sweepInterval zero for never
@@ -27,6 +28,7 @@ record Settings(
         int connections,
         int maxInFlight,
         boolean programs,
+        boolean shareCommits,
         Durability durability,
         boolean createSchema,
         Duration sweepInterval,

@@ -30,24 +30,27 @@ final class Turns {
     private static final int OUT = 2;
 
     private final Link link;
+    private final int mostOut;
     private final Map<ByteBuffer, Turn> turns = new HashMap<>();
     private final Queue<Turn> ready = new ArrayDeque<>();
 
-    Turns(Link link) {
+    /** Turns on a connection; without sharing every call goes at once, as its own transaction. */
+    Turns(Link link, boolean share) {
         this.link = link;
+        this.mostOut = share ? OUT : Integer.MAX_VALUE;
     }
 
     /** A call of a program that is to be sent. */
     interface Ask {
         Call<?> call();
 
-        /** The statement. Only calls of the same one go together: a call that is wrong about the key's kind fails alone. */
-        String sql();
+        /** What is sent. Only calls of the same go together: a call that is wrong about the key's kind fails alone. */
+        Routes.Statement statement();
 
         /** Whether it has to go alone, since it was in a transaction that failed. */
         boolean alone();
 
-        Tuple tuple(boolean hopeful);
+        Tuple tuple();
 
         void answered(Row row);
 
@@ -60,7 +63,7 @@ final class Turns {
     /** Sends it, or keeps it until it is the turn of those who wait for its key. The connection has to be free. */
     void take(Ask ask) {
         Turn turn = turns.computeIfAbsent(ByteBuffer.wrap(ask.call().key), Turn::new);
-        if (turn.out < OUT && turn.waiting.isEmpty()) {
+        if (turn.out < mostOut && turn.waiting.isEmpty()) {
             turn.send(List.of(ask));
         } else {
             turn.waiting.put(ask.call(), ask);
@@ -124,19 +127,19 @@ final class Turns {
         }
 
         private boolean mayJoin(Ask ask, Ask first) {
-            return !ask.alone() && !first.alone() && ask.sql().equals(first.sql());
+            return !ask.alone() && !first.alone() && ask.statement().equals(first.statement());
         }
 
         private void send(List<Ask> asks) {
             out++;
-            boolean hopeful = !link.denials.has(asks.get(0).call().key);
+            Routes.Statement statement = asks.get(0).statement();
             List<Tuple> tuples = new ArrayList<>(asks.size());
             for (Ask ask : asks) {
                 ask.call().sending();
-                tuples.add(ask.tuple(hopeful));
+                tuples.add(ask.tuple());
             }
             link.queryEach(
-                    asks.get(0).sql(),
+                    link.denials.has(asks.get(0).call().key) ? statement.deny() : statement.allow(),
                     tuples,
                     rows -> {
                         over();

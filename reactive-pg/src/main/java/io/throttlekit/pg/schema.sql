@@ -10,8 +10,8 @@ CREATE TABLE IF NOT EXISTS "throttlekit" (
     sweep bigint
 ) WITH (fillfactor = 70);
 
-CREATE OR REPLACE FUNCTION "throttlekit_gcra_6c74c3ec"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
+CREATE OR REPLACE FUNCTION "throttlekit_gcra_fd98b54c"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -22,38 +22,11 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
-    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
     reply bigint[];
 BEGIN
-    IF hopeful THEN
-        started := clock_timestamp();
-        now_us := (extract(epoch FROM started) * 1000000)::bigint;
-        IF clock_us IS NOT NULL THEN
-            keep_us := now_us + 3600000000;
-            now_us := clock_us;
-        END IF;
-        -- The generic cell rate algorithm, as Gcra.java says it. State: TAT as whole microseconds (s1) and ticks (s2), and ticks
-        -- per microsecond (s3, L). A span is two numbers, microseconds and ticks; all products come ready-made.
-        --
-        -- check:  L, tau (2), min, most, min*T (2), then 2^i*T (2) for i = 0, 1, ... as far as the range needs them
-        -- look:   L
-        -- refund: L, cost*T (2)
-        -- Replies granted, now, TAT after the step (2).
-        --
-        -- One cost at a rate of whole microseconds (L = 1) needs no ticks.
-        IF op = 'check' AND a1 = 1 AND a4 = a5 THEN
-            UPDATE "throttlekit" t SET s1 = greatest(t.s1, now_us) + a6, expires = greatest(t.s1, now_us) + a6, sweep = keep_us
-                WHERE t.key = k AND t.kind = kind_in AND t.s3 = 1 AND greatest(t.s1, now_us) <= now_us + a2 - a6
-                    AND clock_timestamp() < started + interval '1 ms'
-                RETURNING ARRAY[a4, now_us, t.s1, t.s2] INTO reply;
-        END IF;
-        IF reply IS NOT NULL THEN
-            RETURN reply;
-        END IF;
-    END IF;
     SELECT t.s1, t.s2, t.s3, t.more, t.kind, t.expires, t.xmin
         INTO s1, s2, s3, more, old_kind, old_expires_us, old_version FROM "throttlekit" t WHERE t.key = k;
     LOOP
@@ -160,8 +133,50 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_token_bucket_64008395"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
+CREATE OR REPLACE FUNCTION "throttlekit_gcra_fd98b54c_allow"(k bytea, u1 bigint, u2 bigint, u3 bigint)
+RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
+#variable_conflict use_variable
+DECLARE
+    started timestamptz;
+    now_us bigint;
+    s1 bigint;
+    s2 bigint;
+    s3 bigint;
+BEGIN
+    started := clock_timestamp();
+    now_us := (extract(epoch FROM started) * 1000000)::bigint;
+    UPDATE "throttlekit" t SET s1 = greatest(t.s1, now_us) + u3, expires = greatest(t.s1, now_us) + u3
+        WHERE t.key = k AND t.kind = 'gcra' AND t.s3 = 1 AND t.s1 <= now_us + u1
+            AND clock_timestamp() < started + interval '1 ms'
+        RETURNING t.s1 INTO s1;
+    IF FOUND THEN
+        RETURN ARRAY[u2, now_us, s1, 0];
+    END IF;
+    RETURN "throttlekit_gcra_fd98b54c"(k, 'gcra', NULL, 'check', 1, u1 + u3, 0, u2, u2, u3, 0, NULL, NULL);
+END
+$throttlekit$;
+
+CREATE OR REPLACE FUNCTION "throttlekit_gcra_fd98b54c_deny"(k bytea, u1 bigint, u2 bigint, u3 bigint)
+RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
+#variable_conflict use_variable
+DECLARE
+    started timestamptz;
+    now_us bigint;
+    s1 bigint;
+    s2 bigint;
+    s3 bigint;
+BEGIN
+    SELECT t.s1 INTO s1 FROM "throttlekit" t WHERE t.key = k AND t.kind = 'gcra' AND t.s3 = 1;
+    now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
+    IF s1 > now_us + u1 THEN
+        RETURN ARRAY[0, now_us, s1, 0];
+    END IF;
+    RETURN "throttlekit_gcra_fd98b54c"(k, 'gcra', NULL, 'check', 1, u1 + u3, 0, u2, u2, u3, 0, NULL, NULL);
+END
+$throttlekit$;
+
+CREATE OR REPLACE FUNCTION "throttlekit_token_bucket_2b33dee5"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -172,7 +187,6 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
-    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -266,8 +280,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_fixed_window_229156ea"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
+CREATE OR REPLACE FUNCTION "throttlekit_fixed_window_aa3c34a9"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -278,7 +292,6 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
-    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -356,8 +369,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_quota_3fa98c16"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
+CREATE OR REPLACE FUNCTION "throttlekit_quota_e1ab6e2e"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -368,7 +381,6 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
-    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -455,8 +467,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_1b59ca53"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
+CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_aca48d57"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -467,7 +479,6 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
-    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -585,8 +596,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_log_97ce177f"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
+CREATE OR REPLACE FUNCTION "throttlekit_sliding_window_log_92dd025e"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -597,7 +608,6 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
-    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;
@@ -726,8 +736,8 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_leaky_bucket_c56bc5dd"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
-    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[], hopeful boolean)
+CREATE OR REPLACE FUNCTION "throttlekit_leaky_bucket_0078c6c7"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+    a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -738,7 +748,6 @@ DECLARE
     old_kind text;
     old_expires_us bigint;
     old_version xid;
-    started timestamptz;
     now_us bigint;
     keep_us bigint;
     expires_us bigint;

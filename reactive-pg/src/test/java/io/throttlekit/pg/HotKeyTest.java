@@ -90,6 +90,24 @@ class HotKeyTest {
     }
 
     @Test
+    void withoutSharingATransactionEach() {
+        PgStore alone = Postgres.store(SERVER, database)
+                .connections(1)
+                .shareCommits(false)
+                .build();
+        long before = transactions();
+
+        List<Decision> decisions = Postgres.get(Flux.range(0, 640)
+                .flatMap(i -> alone.apply("key", LARGE.check(1, 1)), 640)
+                .collectList());
+
+        assertThat(decisions).hasSize(640).allMatch(Decision::allowed);
+        assertThat(taken()).isEqualTo(641);
+        Postgres.await("the server's count", () -> transactions() - before >= 640);
+        Postgres.done(alone.close());
+    }
+
+    @Test
     void exactlyTheLimit() {
         Strategy<?> fifty = FixedWindow.of(50, WINDOW);
         PgStore other = Postgres.store(SERVER, database).connections(1).build();

@@ -3,6 +3,7 @@ package io.throttlekit.pg;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.throttlekit.Decision;
+import io.throttlekit.Strategy;
 import io.throttlekit.conformance.PostgresServer;
 import io.throttlekit.strategy.FixedWindow;
 import io.throttlekit.strategy.Gcra;
@@ -59,9 +60,35 @@ class StatementsTest {
         Postgres.await("twenty transactions", () -> transactions() - transactions >= 20);
     }
 
+    /** By the function for keys that were denied last, once one was. */
+    @Test
+    void oneStatementForAUsualAllowAndForAUsualDenial() {
+        Gcra five = Gcra.of(5, Duration.ofDays(5));
+        Postgres.get(store.apply("other", five.check(1, 1)));
+        SERVER.query(database, "SELECT pg_stat_statements_reset()");
+
+        List<Decision> decisions = Postgres.get(Flux.range(0, 20)
+                .concatMap(i -> store.apply("key", five.check(1, 1)))
+                .collectList());
+
+        assertThat(decisions.stream().filter(Decision::allowed)).hasSize(5);
+        assertThat(statements())
+                .satisfiesExactlyInAnyOrder(
+                        allow -> assertThat(allow).startsWith("6 SELECT ").contains("_allow\"("),
+                        deny -> assertThat(deny).startsWith("14 SELECT ").contains("_deny\"("));
+    }
+
+    @Test
+    void aUsualDenialWritesAndLocksNothing() {
+        denialWritesAndLocksNothing(Gcra.of(1, Duration.ofDays(3650)));
+    }
+
     @Test
     void aDenialWritesAndLocksNothing() {
-        FixedWindow one = FixedWindow.of(1, Duration.ofDays(3650));
+        denialWritesAndLocksNothing(FixedWindow.of(1, Duration.ofDays(3650)));
+    }
+
+    private void denialWritesAndLocksNothing(Strategy<?> one) {
         Postgres.get(store.apply("key", one.check(1, 1)));
         String row = "SELECT concat_ws(' ', ctid, xmin, xmax, s1, s2) FROM throttlekit";
         List<String> before = SERVER.query(database, row);

@@ -48,9 +48,10 @@ public final class PgBench {
 
     private static final String FOR_UPDATE = "Bucket4j, FOR UPDATE";
     private static final String ADVISORY = "Bucket4j, advisory lock";
+    private static final String WHY_SHARED = "by default allows on one key share commits, which makes them less slow";
     private static final String WHY_UPSERT = "a function is more work than a bare statement";
-    private static final String WHY_HOT =
-            "allows that wait for the same key share a commit, and are hardly slower than denials";
+    /** Of a store that does not share commits. */
+    private static final String ALONE = ", a transaction each";
 
     private final double seconds;
     private final int rounds;
@@ -102,6 +103,7 @@ public final class PgBench {
     private void round(String uri, Durability durability) {
         String table = "limits_" + durability.name().toLowerCase(Locale.ROOT);
         PgStore store = store(uri, table, durability).build();
+        PgStore alone = store(uri, table, durability).shareCommits(false).build();
         PgStore functions = store(uri, table, durability)
                 .programs(false)
                 .prefix("functions")
@@ -117,12 +119,14 @@ public final class PgBench {
             measure(name + " upsert, hot", bare::add, () -> "hot");
             measure(name + " allow, hot", allow, () -> "hot");
             measure(name + " deny, hot", deny, () -> "hot");
+            measure(name + " allow, hot" + ALONE, key -> alone.apply(key, ALLOWING.check(1, 1)), () -> "hot");
+            measure(name + " deny, hot" + ALONE, key -> alone.apply("denied" + key, DENYING.check(1, 1)), () -> "hot");
             measure(
                     name + " allow, uniform, function path",
                     key -> functions.apply(key, ALLOWING.check(1, 1)),
                     PgBench::uniform);
         }
-        Mono.when(store.close(), functions.close()).block();
+        Mono.when(store.close(), alone.close(), functions.close()).block();
     }
 
     private void peer(String jdbc) {
@@ -254,7 +258,9 @@ public final class PgBench {
             String name = durability.name();
             ratio(report, name + " allow, uniform", name + " upsert, uniform", Bar.atLeast(0.7), WHY_UPSERT);
         }
-        ratio(report, "DURABLE deny, hot", "DURABLE allow, hot", Bar.atLeast(4), WHY_HOT);
+        ratio(report, "DURABLE deny, hot" + ALONE, "DURABLE allow, hot" + ALONE, Bar.atLeast(4), "");
+        ratio(report, "DURABLE deny, hot", "DURABLE allow, hot", Bar.NONE, WHY_SHARED);
+        ratio(report, "DURABLE allow, hot", "DURABLE allow, hot" + ALONE, Bar.NONE, "");
         ratio(report, "DURABLE allow, hot", "DURABLE upsert, hot", Bar.NONE, "");
         for (String peer : List.of(FOR_UPDATE, ADVISORY)) {
             ratio(report, "DURABLE allow, hot", peer + ", allow, hot", Bar.atLeast(3), "");
