@@ -115,6 +115,8 @@ class StatementsTest {
         Postgres.get(Flux.range(0, 4_000)
                 .flatMap(i -> store.apply("key" + i % 200, gcra.check(1, 1)), 64)
                 .collectList());
+        // A connection tells the server's statistics when it ends; else only after it was idle for ten seconds.
+        Postgres.done(store.close());
 
         String counted = " FROM pg_stat_user_tables WHERE relname = 'throttlekit'";
         Postgres.await("statistics", () -> SERVER.number(database, "SELECT n_tup_upd" + counted) == 3_800);
