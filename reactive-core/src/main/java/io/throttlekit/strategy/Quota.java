@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -46,9 +47,6 @@ public final class Quota implements Strategy<WindowState> {
 
     private Quota(long limit, Duration period, long anchorMs) {
         long periodMs = Exact.windowMs("period", period);
-        if (Math.abs(anchorMs) > Exact.MAX_SPAN_MICROS) {
-            throw new IllegalArgumentException("anchor must be within 2^52 ms of the epoch, was " + anchorMs + " ms");
-        }
         this.counter = new Counter(NAME, limit, new Periods.Fixed(periodMs, anchorMs));
         this.unit = null;
         this.zone = ZoneOffset.UTC;
@@ -156,11 +154,17 @@ public final class Quota implements Strategy<WindowState> {
      *
      * @param anchor a boundary of the periods, past or future; whole milliseconds, finer parts are dropped
      * @return a new strategy
+     * @throws IllegalArgumentException if it is more than 2<sup>52</sup> ms from the epoch
      * @throws IllegalStateException if this is no fixed quota
      */
     public Quota anchoredAt(Instant anchor) {
         if (period == null) {
             throw new IllegalStateException("anchoredAt(instant) is for a fixed quota");
+        }
+        Instant most = Instant.ofEpochMilli(Exact.MAX_SPAN_MICROS);
+        Instant least = Instant.ofEpochMilli(-Exact.MAX_SPAN_MICROS);
+        if (anchor.isBefore(least) || anchor.truncatedTo(ChronoUnit.MILLIS).isAfter(most)) {
+            throw new IllegalArgumentException("anchor must be within 2^52 ms of the epoch, was " + anchor);
         }
         return new Quota(counter.limit(), period, anchor.toEpochMilli());
     }
