@@ -23,14 +23,14 @@ public enum Dialect {
      * that follows is in {@code s1} to {@code more}, or there is none if {@code s1} is NULL. Scalars rather than one
      * array each, since PL/pgSQL is several times faster with them.
      *
-     * <p>Before the block there may be two short ways for {@linkplain Program#usual() usual calls}, which may take only so
-     * much time as they need anyway, after the lines {@code -- allow:} and {@code -- deny:}. The store takes the first,
-     * but for keys that were denied last the second. Each has {@code u1}, {@code u2} and {@code u3}, the key {@code k}
-     * and the table as <code>{table}</code>, reads the server's clock into {@code now_us} and either returns the reply
-     * or has changed nothing; then the block decides. The line before the block says what it is called with in this case:
-     * {@code -- else} and the state's kind, the operation and its arguments, separated by commas, and a colon. To be exact,
-     * the first asks in its UPDATE that {@code clock_timestamp()} be not long past {@code started}, when the time was
-     * read, since it may have waited for the row; and the second reads the row before the clock.
+     * <p>Before the block there may be two short ways for {@linkplain Program#usual() usual calls}, one after the line
+     * {@code -- allow:} and one after the line {@code -- deny:}. A store takes the second for keys that it saw denied
+     * last, else the first. Each has the numbers in {@code u1}, {@code u2} and {@code u3}, the key in {@code k}, the table
+     * as <code>{table} t</code>, and {@code started} (timestamptz), {@code now_us}, {@code s1}, {@code s2} and {@code s3}
+     * to fill. It returns the reply, or has changed nothing: then the block decides, called as the line before it says,
+     * {@code -- else KIND, OPERATION, ARGUMENT, …:}. To be exact, the first is an UPDATE that asks that
+     * {@code clock_timestamp()} be not long past the time that was read before, since it may have waited for the row;
+     * and the second reads the row before the clock.
      */
     POSTGRES("sql");
 
