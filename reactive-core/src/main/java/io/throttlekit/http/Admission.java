@@ -146,7 +146,7 @@ public final class Admission<C> {
         if (verdict == null) {
             return BARE;
         }
-        return refuses(verdict) ? refusal(verdict, List.of(), head) : pass(List.of(verdict));
+        return refuses(verdict) ? refusal(verdict, List.of(), head) : new Outcome.Pass(headers.fields(verdict.told()));
     }
 
     private boolean isFree(C request, RequestHead head) {
@@ -217,14 +217,10 @@ public final class Admission<C> {
         return passed.isEmpty() ? BARE : new Outcome.Pass(headers.fields(reports(passed)));
     }
 
-    /** A dry run is not told: a client cannot be asked to keep to a limit that is not in force. */
     private static List<RateLimitHeaders.Report> reports(List<Verdict> verdicts) {
         List<RateLimitHeaders.Report> reports = new ArrayList<>(verdicts.size());
         for (Verdict verdict : verdicts) {
-            RateLimitHeaders.Report report = verdict.report();
-            if (report != null && !verdict.gate().dryRun()) {
-                reports.add(report);
-            }
+            reports.addAll(verdict.told());
         }
         return reports;
     }
