@@ -32,7 +32,7 @@ public final class BenchMain {
     private static final double BAR = 1.05;
     private static final String WHY = "of which the response fields alone are the next line";
     private static final int TURNS_PER_SECOND = 20;
-    private static final int BUSY_ROUNDS = 60;
+    private static final int BUSY_ROUNDS = 40;
     private static final int WARM_UP_TURNS = 20;
 
     private BenchMain() {}
@@ -42,8 +42,8 @@ public final class BenchMain {
      * each kind: as long as a server's code is being compiled, the compiler is what its CPU time is spent on.
      */
     public static void main(String[] args) throws Exception {
-        int rounds = (int) Defaults.number(args, 0, 240, 90);
-        int warmUp = (int) Defaults.number(args, 1, 250_000, 120_000);
+        int rounds = (int) Defaults.number(args, 0, 200, 60);
+        int warmUp = (int) Defaults.number(args, 1, 150_000, 80_000);
         int processes = (int) Defaults.number(args, 2, 3, 2);
         Report report = Report.of("http");
         Table table = report.table(
