@@ -4,184 +4,169 @@ import io.throttlekit.bench.report.Bar;
 import io.throttlekit.bench.report.Defaults;
 import io.throttlekit.bench.report.Report;
 import io.throttlekit.bench.report.Table;
-import io.vertx.core.Context;
-import io.vertx.core.Future;
-import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpClient;
-import io.vertx.core.http.HttpClientOptions;
-import io.vertx.core.http.HttpMethod;
-import io.vertx.core.http.PoolOptions;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Measures the CPU time per request of the same endpoint without anything in front of it, with two constant fields
- * that are added to the response in the way that the limit does it, and with a limit in memory. The servers are
- * processes of their own, driven in turns from here, and several of each: what the compiler makes of the same code
- * differs from process to process by more than the limit costs.
+ * that are added to the response in the way that the limit does it, and with a limit in memory.
+ *
+ * <p>What the compiler makes of the same code differs from process to process by more than a limit costs, and so
+ * does a machine from one minute to the next. So all three are served by one process, at a port each, and take turns
+ * there of a twentieth of a second each, in all orders: what else the machine does rarely changes within a round of
+ * them. A round gives a ratio, a process gives the median of its rounds, and several processes give the mean of
+ * theirs.
+ *
+ * <p>All turns of a process offer the same load: a request at a time, equally spaced, at half of what the endpoint
+ * answers when it is asked without a pause. A server that is always busy answers several requests per turn of its
+ * event loop, the more the slower it is, and so hides what made it slow; a server with hardly anything to do spends its
+ * time on waking up. Half is where servers are run. The ratios without a pause are told as well.
  */
 public final class BenchMain {
-    private static final int CONNECTIONS = 16;
     private static final double BAR = 1.05;
     private static final String WHY = "of which the response fields alone are the next line";
-    private static final List<String> KINDS = List.of("webflux", "vertx");
+    private static final int TURNS_PER_SECOND = 20;
+    private static final int BUSY_ROUNDS = 40;
+    private static final int WARM_UP_TURNS = 20;
 
     private BenchMain() {}
 
     /**
-     * {@code -Dbench.args} may give a number of rounds, of requests per round, of requests to warm up with and of
-     * processes of each kind: as long as a server's code is being compiled, the compiler is what its CPU time is spent on.
+     * {@code -Dbench.args} may give a number of rounds, of requests to warm each endpoint up with, and of processes of
+     * each kind: as long as a server's code is being compiled, the compiler is what its CPU time is spent on.
      */
     public static void main(String[] args) throws Exception {
-        int rounds = (int) Defaults.number(args, 0, 5, 3);
-        int requests = (int) Defaults.number(args, 1, 100_000, 50_000);
-        int warmUp = (int) Defaults.number(args, 2, 600_000, 300_000);
-        int processes = (int) Defaults.number(args, 3, 3, 3);
-        Vertx vertx = Vertx.vertx();
-        Context context = vertx.getOrCreateContext();
-        HttpClient client = vertx.createHttpClient(
-                new HttpClientOptions().setKeepAlive(true), new PoolOptions().setHttp1MaxSize(CONNECTIONS));
-        Map<String, List<Server>> servers = new LinkedHashMap<>();
-        try {
-            for (String kind : KINDS) {
-                for (BenchServer.Front front : BenchServer.Front.values()) {
-                    List<Server> same = servers.computeIfAbsent(name(kind, front), name -> new ArrayList<>());
-                    for (int i = 0; i < processes; i++) {
-                        same.add(Server.start(context, kind, front));
-                    }
-                }
-            }
-            List<Server> all = servers.values().stream().flatMap(List::stream).toList();
-            for (Server server : all) {
-                server.round(client, warmUp);
-            }
-            for (int i = 0; i < rounds; i++) {
-                for (Server server : all) {
-                    server.micros.add(server.round(client, requests));
-                }
-            }
-        } finally {
-            servers.values().forEach(same -> same.forEach(server -> server.process.destroy()));
-            vertx.close();
-        }
-        report(servers);
-        System.exit(0);
-    }
-
-    private static void report(Map<String, List<Server>> servers) throws IOException {
+        int rounds = (int) Defaults.number(args, 0, 200, 60);
+        int warmUp = (int) Defaults.number(args, 1, 150_000, 80_000);
+        int processes = (int) Defaults.number(args, 2, 3, 2);
         Report report = Report.of("http");
-        Table table = report.table("server", "CPU us/request");
-        System.out.printf("%n%-30s %14s%n", "server", "CPU us/request");
-        servers.forEach((name, same) -> {
-            System.out.printf("%-30s %14.2f%n", name, micros(same));
-            table.row(name, micros(same));
-        });
-        System.out.println();
-        for (String kind : KINDS) {
-            double toBare = ratio(servers, kind, BenchServer.Front.LIMIT, BenchServer.Front.NONE);
-            double fields = ratio(servers, kind, BenchServer.Front.FIELDS, BenchServer.Front.NONE);
-            double toFields = ratio(servers, kind, BenchServer.Front.LIMIT, BenchServer.Front.FIELDS);
-            System.out.printf("%s: limit / none = %.3f (bar %.2f)%n", kind, toBare, BAR);
-            System.out.printf("%s: two constant fields / none = %.3f%n", kind, fields);
-            System.out.printf("%s: limit / two constant fields = %.3f%n", kind, toFields);
-            report.ratio(kind + ": limit / none", toBare, Bar.atMost(BAR), WHY);
-            report.ratio(kind + ": two constant fields / none", fields);
-            report.ratio(kind + ": limit / two constant fields", toFields);
+        Table table = report.table(
+                "server", "requests/s", "none us/request", "fields us/request", "limit us/request", "limit / none");
+        for (BenchServer.Kind kind : BenchServer.Kind.values()) {
+            List<Result> results = new ArrayList<>();
+            for (int i = 1; i <= processes; i++) {
+                Result result = measure(kind, rounds, warmUp);
+                results.add(result);
+                String name = kind.text + ", process " + i;
+                double[] row = {
+                    result.rate,
+                    result.paced.micros(BenchServer.Front.NONE),
+                    result.paced.micros(BenchServer.Front.FIELDS),
+                    result.paced.micros(BenchServer.Front.LIMIT),
+                    limit(result.paced)
+                };
+                table.row(name, row);
+                System.out.printf(
+                        Locale.ROOT,
+                        "%-20s %,7.0f requests/s: none %.2f, fields %.2f, limit %.2f us/request; limit / none %.3f%n",
+                        name,
+                        row[0],
+                        row[1],
+                        row[2],
+                        row[3],
+                        row[4]);
+            }
+            report(report, kind, results);
         }
         report.write();
     }
 
-    private static double ratio(
-            Map<String, List<Server>> servers, String kind, BenchServer.Front over, BenchServer.Front under) {
-        return micros(servers.get(name(kind, over))) / micros(servers.get(name(kind, under)));
-    }
-
-    /** The mean of the processes, each by its median. */
-    private static double micros(List<Server> same) {
-        return same.stream().mapToDouble(Server::median).average().orElseThrow();
-    }
-
-    private static String name(String kind, BenchServer.Front front) {
-        return kind + ", " + front.text;
-    }
-
-    private static double median(List<Double> values) {
-        List<Double> sorted = values.stream().sorted().toList();
-        return sorted.get(sorted.size() / 2);
-    }
-
-    private record Server(Context context, Process process, int port, List<Double> micros) {
-        static Server start(Context context, String kind, BenchServer.Front front) throws IOException {
-            Process process = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java")
-                                    .toString(),
-                            "-Xmx256m",
-                            "-XX:+UseSerialGC",
-                            "-classpath",
-                            System.getProperty("java.class.path"),
-                            BenchServer.class.getName(),
-                            kind,
-                            front.name())
-                    .redirectError(ProcessBuilder.Redirect.DISCARD)
-                    .start();
-            BufferedReader out =
-                    new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-            return new Server(context, process, Integer.parseInt(out.readLine().trim()), new ArrayList<>());
-        }
-
-        double round(HttpClient client, int requests) throws Exception {
-            long before = cpu(client);
-            AtomicInteger left = new AtomicInteger(requests);
-            List<Future<Void>> lanes = new ArrayList<>();
-            for (int i = 0; i < CONNECTIONS; i++) {
-                Promise<Void> done = Promise.promise();
-                lanes.add(done.future());
-                onContext(() -> lane(client, left, done));
+    private static Result measure(BenchServer.Kind kind, int rounds, int warmUp) throws Exception {
+        try (ServerProcess server = ServerProcess.start(kind)) {
+            for (int i = 0; i < WARM_UP_TURNS; i++) {
+                for (BenchServer.Front front : BenchServer.Front.values()) {
+                    server.turn(front, warmUp / WARM_UP_TURNS, 0);
+                }
             }
-            Future.all(lanes).toCompletionStage().toCompletableFuture().get(10, TimeUnit.MINUTES);
-            return (cpu(client) - before) / 1e3 / requests;
+            long start = System.nanoTime();
+            server.turn(BenchServer.Front.NONE, warmUp / WARM_UP_TURNS, 0);
+            double most = warmUp / WARM_UP_TURNS * 1e9 / (System.nanoTime() - start);
+            Turns busy = turns(server, BUSY_ROUNDS, (int) (most / TURNS_PER_SECOND), 0);
+            double rate = most / 2;
+            Turns paced = turns(server, rounds, (int) (rate / TURNS_PER_SECOND), (long) (1e9 / rate));
+            return new Result(rate, paced, busy);
         }
+    }
 
-        private void lane(HttpClient client, AtomicInteger left, Promise<Void> done) {
-            if (left.getAndDecrement() <= 0) {
-                done.complete();
-                return;
+    private static Turns turns(ServerProcess server, int rounds, int requests, long intervalNanos) throws IOException {
+        Turns turns = new Turns();
+        for (int i = 0; i < rounds; i++) {
+            for (BenchServer.Front front : order(i)) {
+                turns.add(front, server.turn(front, requests, intervalNanos) / 1e3 / requests);
             }
-            get(client, "/").onSuccess(body -> lane(client, left, done)).onFailure(done::tryFail);
+        }
+        return turns;
+    }
+
+    /** All orders of the three, one after the other. */
+    private static List<BenchServer.Front> order(int round) {
+        List<BenchServer.Front> order = new ArrayList<>(List.of(BenchServer.Front.values()));
+        Collections.rotate(order, round);
+        if (round / 3 % 2 == 1) {
+            Collections.reverse(order);
+        }
+        return order;
+    }
+
+    private static void report(Report report, BenchServer.Kind kind, List<Result> results) {
+        ratio(report, kind, "limit / none", Bar.atMost(BAR), results, result -> limit(result.paced));
+        ratio(report, kind, "two constant fields / none", Bar.NONE, results, result -> fields(result.paced));
+        ratio(report, kind, "limit / none, without a pause", Bar.NONE, results, result -> limit(result.busy));
+    }
+
+    private static double limit(Turns turns) {
+        return turns.ratio(BenchServer.Front.LIMIT, BenchServer.Front.NONE);
+    }
+
+    private static double fields(Turns turns) {
+        return turns.ratio(BenchServer.Front.FIELDS, BenchServer.Front.NONE);
+    }
+
+    private static void ratio(
+            Report report,
+            BenchServer.Kind kind,
+            String name,
+            Bar bar,
+            List<Result> results,
+            ToDoubleFunction<Result> ratio) {
+        double mean = results.stream().mapToDouble(ratio).average().orElseThrow();
+        System.out.printf(Locale.ROOT, "%s: %s = %.3f %s%n", kind.text, name, mean, bar);
+        report.ratio(kind.text + ": " + name, mean, bar, bar == Bar.NONE ? "" : WHY);
+    }
+
+    private record Result(double rate, Turns paced, Turns busy) {}
+
+    /** Microseconds of CPU time per request, turn by turn. */
+    private static final class Turns {
+        private final Map<BenchServer.Front, List<Double>> micros = new EnumMap<>(BenchServer.Front.class);
+
+        void add(BenchServer.Front front, double perRequest) {
+            micros.computeIfAbsent(front, none -> new ArrayList<>()).add(perRequest);
         }
 
-        private long cpu(HttpClient client) throws Exception {
-            Promise<String> answer = Promise.promise();
-            onContext(() -> get(client, "/cpu").onComplete(answer));
-            return Long.parseLong(
-                    answer.future().toCompletionStage().toCompletableFuture().get(1, TimeUnit.MINUTES));
+        double micros(BenchServer.Front front) {
+            return median(micros.get(front));
         }
 
-        /** A response's body is lost to whoever asks for it from another thread than the one it comes on. */
-        private void onContext(Runnable action) {
-            context.runOnContext(ignored -> action.run());
+        /** The median of the ratios within a round. */
+        double ratio(BenchServer.Front over, BenchServer.Front under) {
+            List<Double> ratios = new ArrayList<>();
+            for (int i = 0; i < micros.get(over).size(); i++) {
+                ratios.add(micros.get(over).get(i) / micros.get(under).get(i));
+            }
+            return median(ratios);
         }
 
-        private Future<String> get(HttpClient client, String path) {
-            return client.request(HttpMethod.GET, port, "127.0.0.1", path)
-                    .compose(request -> request.send())
-                    .compose(response -> response.statusCode() == 200
-                            ? response.body().map(Object::toString)
-                            : Future.failedFuture("status " + response.statusCode()));
-        }
-
-        double median() {
-            return BenchMain.median(micros);
+        private static double median(List<Double> values) {
+            List<Double> sorted = values.stream().sorted().toList();
+            int half = sorted.size() / 2;
+            return sorted.size() % 2 == 1 ? sorted.get(half) : (sorted.get(half - 1) + sorted.get(half)) / 2;
         }
     }
 }

@@ -1,6 +1,5 @@
 package io.throttlekit.bench;
 
-import com.sun.management.OperatingSystemMXBean;
 import io.throttlekit.FailMode;
 import io.throttlekit.http.Admission;
 import io.throttlekit.http.ClientAddress;
@@ -14,8 +13,8 @@ import io.vertx.core.Vertx;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
-import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
 import org.springframework.web.reactive.function.server.HandlerStrategies;
@@ -25,41 +24,46 @@ import org.springframework.web.reactive.function.server.RouterFunctions;
 import org.springframework.web.reactive.function.server.ServerResponse;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
-import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 
-/** A process with one tiny endpoint and something in front of it, which tells its own CPU time at {@code /cpu}. */
+/** A process with one tiny endpoint at several ports, and something else in front of it at each. */
 final class BenchServer {
-    /** What is in front of the endpoint. */
-    enum Front {
-        NONE("nothing in front"),
-        /** What is left of a limit that takes no time: two fields, added when the limit adds them. */
-        FIELDS("two constant fields"),
-        LIMIT("limit");
+    /** What serves it. */
+    enum Kind {
+        WEBFLUX("webflux"),
+        VERTX("vertx");
 
         final String text;
 
-        Front(String text) {
+        Kind(String text) {
             this.text = text;
         }
     }
 
-    private static final OperatingSystemMXBean PROCESS =
-            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    /** What is in front of the endpoint. */
+    enum Front {
+        NONE,
+        /** What is left of a limit that takes no time: two fields, added when the limit adds them. */
+        FIELDS,
+        LIMIT
+    }
 
     private static final String POLICY = "\"default\";q=100000000;w=60";
     private static final String LEFT = "\"default\";r=99999999;t=1";
 
     private BenchServer() {}
 
-    /** Takes {@code webflux} or {@code vertx}, and a {@link Front}; prints its port. */
-    public static void main(String[] args) {
-        Front front = Front.valueOf(args[1]);
-        if (args[0].equals("vertx")) {
-            vertx(front);
-        } else {
-            webflux(front);
+    /** Takes a {@link Kind}, prints a port for each {@link Front}, and ends with its input. */
+    public static void main(String[] args) throws Exception {
+        Kind kind = Kind.valueOf(args[0]);
+        Vertx vertx = kind == Kind.VERTX ? Vertx.vertx() : null;
+        for (Front front : Front.values()) {
+            System.out.println(vertx == null ? webflux(front) : vertx(vertx, front));
         }
+        while (System.in.read() >= 0) {
+            // Whoever started this process holds the other end.
+        }
+        System.exit(0);
     }
 
     private static Limiter limiter() {
@@ -73,10 +77,8 @@ final class BenchServer {
                 .build();
     }
 
-    private static void vertx(Front front) {
-        Vertx vertx = Vertx.vertx();
+    private static int vertx(Vertx vertx, Front front) throws Exception {
         Router router = Router.router(vertx);
-        router.get("/cpu").handler(routing -> routing.end(Long.toString(PROCESS.getProcessCpuTime())));
         Route route = router.get("/");
         if (front == Front.LIMIT) {
             route.handler(RateLimitHandler.create(BenchServer.<RoutingContext>admission()));
@@ -90,19 +92,18 @@ final class BenchServer {
             });
         }
         route.handler(routing -> routing.end("hello"));
-        vertx.createHttpServer()
+        return vertx.createHttpServer()
                 .requestHandler(router)
                 .listen(0, "127.0.0.1")
-                .onSuccess(server -> System.out.println(server.actualPort()));
+                .toCompletionStage()
+                .toCompletableFuture()
+                .get(1, TimeUnit.MINUTES)
+                .actualPort();
     }
 
-    private static void webflux(Front front) {
+    private static int webflux(Front front) {
         RouterFunction<ServerResponse> routes = RouterFunctions.route(
-                        RequestPredicates.GET("/"),
-                        request -> ServerResponse.ok().bodyValue("hello"))
-                .andRoute(
-                        RequestPredicates.GET("/cpu"),
-                        request -> ServerResponse.ok().bodyValue(Long.toString(PROCESS.getProcessCpuTime())));
+                RequestPredicates.GET("/"), request -> ServerResponse.ok().bodyValue("hello"));
         HandlerStrategies.Builder strategies = HandlerStrategies.builder();
         if (front == Front.LIMIT) {
             strategies.webFilter(RateLimitWebFilter.of(BenchServer.<ServerWebExchange>admission()));
@@ -117,12 +118,11 @@ final class BenchServer {
                 return chain.filter(exchange);
             });
         }
-        DisposableServer server = HttpServer.create()
+        return HttpServer.create()
                 .host("127.0.0.1")
                 .port(0)
                 .handle(new ReactorHttpHandlerAdapter(RouterFunctions.toHttpHandler(routes, strategies.build())))
-                .bindNow();
-        System.out.println(server.port());
-        server.onDispose().block();
+                .bindNow()
+                .port();
     }
 }

@@ -46,6 +46,10 @@ public final class Admission<C> {
     private static final Outcome BARE = new Outcome.Pass(Map.of());
 
     private final List<Gate<C>> gates;
+
+    /** The only gate, if it always answers at once. */
+    private final @Nullable Gate<C> immediate;
+
     private final Predicate<? super C> skip;
     private final boolean limitPreflight;
     private final RateLimitHeaders headers;
@@ -57,6 +61,7 @@ public final class Admission<C> {
 
     private Admission(Builder<C> options, FailMode failMode) {
         this.gates = options.limits.stream().map(LimitOptions::gate).toList();
+        this.immediate = gates.size() == 1 && gates.get(0).isImmediate() ? gates.get(0) : null;
         this.skip = options.skip;
         this.limitPreflight = options.limitPreflight;
         this.headers = options.headers;
@@ -84,8 +89,7 @@ public final class Admission<C> {
      * @return a new builder, which needs a key and a fail mode
      */
     public static <C> Builder<C> builder(Limiter limiter) {
-        Objects.requireNonNull(limiter, "limiter");
-        return choosing(request -> limiter);
+        return new Builder<>(new LimitOptions<>(Objects.requireNonNull(limiter, "limiter")));
     }
 
     /**
@@ -96,7 +100,7 @@ public final class Admission<C> {
      * @return a new builder, which needs a key and a fail mode
      */
     public static <C> Builder<C> choosing(Function<? super C, ? extends @Nullable Limiter> limiter) {
-        return new Builder<>(Objects.requireNonNull(limiter, "limiter"));
+        return new Builder<>(new LimitOptions<>(Objects.requireNonNull(limiter, "limiter")));
     }
 
     /**
@@ -125,10 +129,24 @@ public final class Admission<C> {
      * @param request the request
      * @param head what every server knows of it
      * @return exactly one outcome, or an error
+     * @implNote For one limit over a store in this process, with a key that takes no asking, it is a {@code Callable},
+     *     with which operators fuse.
      */
     public Mono<Outcome> admit(C request, RequestHead head) {
+        Gate<C> only = immediate;
+        if (only != null) {
+            return Mono.fromCallable(() -> admitNow(only, request, head));
+        }
         return Mono.defer(
                 () -> isFree(request, head) ? Mono.just(BARE) : walk(0, new ArrayList<>(gates.size()), request, head));
+    }
+
+    private Outcome admitNow(Gate<C> gate, C request, RequestHead head) {
+        Verdict verdict = isFree(request, head) ? null : gate.checkNow(request, head, recorder);
+        if (verdict == null) {
+            return BARE;
+        }
+        return refuses(verdict) ? refusal(verdict, List.of(), head) : new Outcome.Pass(headers.fields(verdict.told()));
     }
 
     private boolean isFree(C request, RequestHead head) {
@@ -199,14 +217,10 @@ public final class Admission<C> {
         return passed.isEmpty() ? BARE : new Outcome.Pass(headers.fields(reports(passed)));
     }
 
-    /** A dry run is not told: a client cannot be asked to keep to a limit that is not in force. */
     private static List<RateLimitHeaders.Report> reports(List<Verdict> verdicts) {
         List<RateLimitHeaders.Report> reports = new ArrayList<>(verdicts.size());
         for (Verdict verdict : verdicts) {
-            RateLimitHeaders.Report report = verdict.report();
-            if (report != null && !verdict.gate().dryRun()) {
-                reports.add(report);
-            }
+            reports.addAll(verdict.told());
         }
         return reports;
     }
@@ -260,9 +274,9 @@ public final class Admission<C> {
         private @Nullable FailMode failMode;
         private Duration outageRetryAfter = Duration.ofSeconds(1);
 
-        private Builder(Function<? super C, ? extends @Nullable Limiter> limiter) {
-            limit = new LimitOptions<>(limiter);
-            limits.add(limit);
+        private Builder(LimitOptions<C> first) {
+            limit = first;
+            limits.add(first);
         }
 
         /**
@@ -272,8 +286,7 @@ public final class Admission<C> {
          * @return this
          */
         public Builder<C> and(Limiter limiter) {
-            Objects.requireNonNull(limiter, "limiter");
-            return andChoosing(request -> limiter);
+            return and(new LimitOptions<>(Objects.requireNonNull(limiter, "limiter")));
         }
 
         /**
@@ -283,8 +296,12 @@ public final class Admission<C> {
          * @return this
          */
         public Builder<C> andChoosing(Function<? super C, ? extends @Nullable Limiter> limiter) {
-            limit = new LimitOptions<>(Objects.requireNonNull(limiter, "limiter"));
-            limits.add(limit);
+            return and(new LimitOptions<>(Objects.requireNonNull(limiter, "limiter")));
+        }
+
+        private Builder<C> and(LimitOptions<C> next) {
+            limit = next;
+            limits.add(next);
             return this;
         }
 

@@ -3,9 +3,12 @@ package io.throttlekit.http;
 import io.throttlekit.Decision;
 import io.throttlekit.StoreUnavailableException;
 import io.throttlekit.Strategy;
+import io.throttlekit.SynchronousAccessException;
 import io.throttlekit.limiter.Limiter;
 import java.time.Duration;
+import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -23,6 +26,8 @@ final class Gate<C> {
     private final String name;
     private final Function<? super C, ? extends @Nullable Limiter> limiter;
     private final Key<? super C> key;
+    private final @Nullable KnownKey<? super C> knownKey;
+    private final @Nullable Limiter only;
     private final Duration keyTimeout;
     private final MissingKey onMissingKey;
     private final MissingKey onKeyError;
@@ -40,6 +45,8 @@ final class Gate<C> {
         this.name = options.policy;
         this.limiter = options.limiter;
         this.key = key;
+        this.knownKey = key instanceof KnownKey<? super C> known ? known : null;
+        this.only = options.only;
         this.keyTimeout = options.keyTimeout;
         this.onMissingKey = options.onMissingKey;
         this.onKeyError = options.onKeyError;
@@ -57,6 +64,59 @@ final class Gate<C> {
 
     boolean dryRun() {
         return dryRun;
+    }
+
+    /** Whether there is never anything to wait for, so that {@link #checkNow} will do. */
+    boolean isImmediate() {
+        return only != null && knownKey != null && cost == null && isSynchronous(only);
+    }
+
+    private static boolean isSynchronous(Limiter limiter) {
+        try {
+            limiter.checkManySync(List.of());
+            return true;
+        } catch (SynchronousAccessException e) {
+            return false;
+        }
+    }
+
+    /** As {@link #check}, for a gate that is immediate: null when this limit does not apply to the request. */
+    @Nullable
+    Verdict checkNow(C request, RequestHead head, Recorder recorder) {
+        Limiter chosen = Objects.requireNonNull(only);
+        String text = when.test(request) ? keyNow(Objects.requireNonNull(knownKey), request, head) : null;
+        if (text == null) {
+            return null;
+        }
+        String hashed = hash == null ? text : hash.of(text);
+        long start = recorder.now();
+        Decision decision;
+        try {
+            decision = chosen.checkSync(hashed);
+        } catch (StoreUnavailableException outage) {
+            return undecided(outage, chosen, hashed, recorder, start);
+        }
+        return decided(decision, chosen, hashed, recorder, start);
+    }
+
+    private @Nullable String keyNow(KnownKey<? super C> known, C request, RequestHead head) {
+        String text;
+        try {
+            text = known.now(request, head);
+        } catch (RuntimeException e) {
+            keyFailures.add(e);
+            return insteadOf(onKeyError, e);
+        }
+        return text == null || text.isEmpty() ? insteadOf(onMissingKey, noKey()) : text;
+    }
+
+    /** The key of the requests without one; null where they are not limited. */
+    private static @Nullable String insteadOf(MissingKey policy, RuntimeException error) {
+        String shared = policy.sharedKey();
+        if (shared == null && !policy.isUnlimited()) {
+            throw error;
+        }
+        return shared;
     }
 
     /** Emits what became of the request here; empty when this limit does not apply to it. To be subscribed to once. */

@@ -35,7 +35,7 @@ public interface Key<C> {
      */
     static <C> Key<C> of(Function<? super C, ? extends @Nullable String> key) {
         Objects.requireNonNull(key, "key");
-        return (request, head) -> Mono.justOrEmpty(key.apply(request));
+        return new KnownKey<>((request, head) -> key.apply(request));
     }
 
     /**
@@ -47,7 +47,7 @@ public interface Key<C> {
      */
     static <C> Key<C> address(ClientAddress address) {
         Objects.requireNonNull(address, "address");
-        return (request, head) -> Mono.justOrEmpty(address.of(head));
+        return new KnownKey<>((request, head) -> address.of(head));
     }
 
     /**
@@ -65,7 +65,7 @@ public interface Key<C> {
         if (!name.matches("[!#$%&'*+.^_`|~0-9A-Za-z-]+")) {
             throw new IllegalArgumentException("name must be the name of a header field, was \"" + name + "\"");
         }
-        return (request, head) -> Mono.justOrEmpty(head.field(name));
+        return new KnownKey<>((request, head) -> head.field(name));
     }
 
     /**

@@ -10,6 +10,10 @@ import reactor.core.publisher.Mono;
 /** The options of one limit, while an {@link Admission.Builder} collects them. */
 final class LimitOptions<C> {
     final Function<? super C, ? extends @Nullable Limiter> limiter;
+
+    /** The limiter of all requests, where there is one. */
+    final @Nullable Limiter only;
+
     String policy = "default";
 
     @Nullable
@@ -31,6 +35,12 @@ final class LimitOptions<C> {
 
     LimitOptions(Function<? super C, ? extends @Nullable Limiter> limiter) {
         this.limiter = limiter;
+        this.only = null;
+    }
+
+    LimitOptions(Limiter only) {
+        this.limiter = request -> only;
+        this.only = only;
     }
 
     Gate<C> gate() {

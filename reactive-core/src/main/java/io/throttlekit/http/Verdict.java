@@ -2,6 +2,7 @@ package io.throttlekit.http;
 
 import io.throttlekit.Decision;
 import io.throttlekit.limiter.Limiter;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -14,6 +15,11 @@ record Verdict(Gate<?> gate, Limiter limiter, String key, RateLimitHeaders.@Null
 
     static Verdict undecided(Gate<?> gate, Limiter limiter, String key) {
         return new Verdict(gate, limiter, key, null);
+    }
+
+    /** At most one. A dry run is not told: a client cannot be asked to keep to a limit that is not in force. */
+    List<RateLimitHeaders.Report> told() {
+        return report == null || gate.dryRun() ? List.of() : List.of(report);
     }
 
     /** Gives back what was taken. That this fails makes the answer no other. */

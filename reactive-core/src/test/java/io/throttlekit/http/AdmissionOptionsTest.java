@@ -142,6 +142,27 @@ class AdmissionOptionsTest {
     }
 
     @Test
+    void hasTheSamePoliciesForAKeyThatIsAskedForAndMissingAtOnce() {
+        Admission.Builder<String> builder =
+                builder().onMissingKey(MissingKey.shared("nobody")).onKeyError(MissingKey.unlimited());
+
+        Outcome none = admitted(builder.keyMono(request -> Mono.empty()), "a", Heads.from(null));
+        Outcome failed = admitted(
+                builder.keyMono(request -> Mono.error(new IllegalStateException("no session"))), "a", Heads.from(null));
+        Outcome faulty = admitted(
+                builder.keyMono(request -> {
+                    throw new IllegalStateException("a bug in the key");
+                }),
+                "a",
+                Heads.from(null));
+
+        assertThat(none.headers()).isNotEmpty();
+        assertThat(left("nobody")).isEqualTo(3);
+        assertThat(List.of(failed, faulty))
+                .allMatch(outcome -> outcome.headers().isEmpty());
+    }
+
+    @Test
     void hashesKeysBeforeTheStoreSeesThem() {
         KeyHash hash = KeyHash.hmac(new byte[32]);
 

@@ -16,6 +16,7 @@ import io.throttlekit.strategy.FixedWindow;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
@@ -85,6 +86,42 @@ class AdmissionTest {
         assertThat(limiter.peekSync("a").remaining()).isEqualTo(2);
         StepVerifier.create(admit.then(admit)).expectNextCount(1).verifyComplete();
         assertThat(limiter.peekSync("a").remaining()).isZero();
+    }
+
+    @Test
+    void isCallableWhereThereIsNothingToWaitForAndNowhereElse() throws Exception {
+        Limiter other = Limiter.of(FixedWindow.of(2, Duration.ofSeconds(10)));
+
+        Mono<Outcome> atOnce = over(memory).build().admit("a");
+        List<Mono<Outcome>> others = List.of(
+                behind(Mono.empty()).build().admit("a"),
+                over(memory).keyMono(Mono::just).build().admit("a"),
+                over(memory).cost(request -> 1).build().admit("a"),
+                Admission.<String>choosing(request -> other)
+                        .key(request -> request)
+                        .failMode(FailMode.CLOSED)
+                        .build()
+                        .admit("a"),
+                over(memory)
+                        .and(other)
+                        .policy("other")
+                        .key(request -> request)
+                        .build()
+                        .admit("a"));
+
+        assertThat(((Callable<?>) atOnce).call()).isInstanceOf(Outcome.Pass.class);
+        assertThat(others).doesNotHaveAnyElementsOfTypes(Callable.class);
+    }
+
+    @Test
+    void obeysTheFailModeWhenAStoreInThisProcessIsClosed() {
+        Admission<String> closed = over(memory).build();
+        Admission<String> open = over(memory).failMode(FailMode.OPEN).build();
+
+        memory.close().block();
+
+        assertThat(admitted(closed, "a")).isInstanceOf(Outcome.Unavailable.class);
+        assertThat(admitted(open, "a")).isEqualTo(new Outcome.Pass(Map.of()));
     }
 
     @Test

@@ -1,6 +1,5 @@
 package io.throttlekit.vertx;
 
-import io.throttlekit.http.Admission;
 import io.throttlekit.http.Outcome;
 import io.throttlekit.http.RateLimitHeaders;
 import io.vertx.core.Context;
@@ -12,6 +11,7 @@ import io.vertx.ext.web.RoutingContext;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
 
 /**
  * One request on its way through the limit: the subscriber of its check.
@@ -45,8 +45,8 @@ final class Passage implements CoreSubscriber<Outcome> {
         this.context = routing.vertx().getOrCreateContext();
     }
 
-    void through(Admission<RoutingContext> admission) {
-        admission.admit(routing, new RoutingHead(routing.request())).subscribe(this);
+    void through(Mono<Outcome> check) {
+        check.subscribe(this);
         inTheCall = false;
         if (outcome == null && error == null) {
             hold();
@@ -137,7 +137,13 @@ final class Passage implements CoreSubscriber<Outcome> {
     private void act() {
         if (outcome == null) {
             routing.fail(error);
-        } else if (outcome instanceof Outcome.Refusal refusal) {
+        } else {
+            act(routing, outcome);
+        }
+    }
+
+    static void act(RoutingContext routing, Outcome outcome) {
+        if (outcome instanceof Outcome.Refusal refusal) {
             refuse(routing, refusal);
         } else {
             put(outcome, routing.response());

@@ -8,6 +8,8 @@ import io.throttlekit.StoreUnavailableException;
 import io.throttlekit.StoreUnavailableException.Reason;
 import io.throttlekit.conformance.GatedStore;
 import io.throttlekit.http.Admission;
+import io.throttlekit.http.ClientAddress;
+import io.throttlekit.http.Key;
 import io.throttlekit.limiter.Limiter;
 import io.throttlekit.store.MemoryStore;
 import io.throttlekit.strategy.FixedWindow;
@@ -19,6 +21,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.PoolOptions;
+import io.vertx.ext.web.AllowForwardHeaders;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.client.HttpResponse;
@@ -42,6 +45,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
@@ -289,6 +293,48 @@ class RateLimitHandlerTest {
 
         assertThat(response.statusCode()).isEqualTo(200);
         assertThat(response.getHeader("RateLimit")).isNull();
+    }
+
+    @Test
+    void failsTheRequestWhenAKeyThatIsKnownAtOnceFails() {
+        Router router = router(limit(over(memory).key(routing -> {
+            throw new IllegalStateException("no tenant");
+        })));
+        router.errorHandler(
+                500,
+                routing -> routing.response()
+                        .setStatusCode(500)
+                        .end(routing.failure().getMessage()));
+        serve(router);
+
+        HttpResponse<Buffer> response = get("/");
+
+        assertThat(response.bodyAsString()).isEqualTo("no tenant");
+        assertThat(handled).hasValue(0);
+    }
+
+    @ParameterizedTest
+    @EnumSource(AllowForwardHeaders.class)
+    void takesTheAddressThatTheRouterAllowsToBeForwarded(AllowForwardHeaders allowed) {
+        Router router = router(limit(over(memory).key(Key.address(ClientAddress.ofPeer()))));
+        router.allowForward(allowed);
+        serve(router);
+        Limiter same = Limiter.builder(FixedWindow.of(2, Duration.ofHours(1)))
+                .store(memory)
+                .build();
+
+        await(client.get(port, "127.0.0.1", "/").send());
+        await(client.get(port, "127.0.0.1", "/")
+                .putHeader("X-Forwarded-For", "192.0.2.1")
+                .send());
+        await(client.get(port, "127.0.0.1", "/")
+                .putHeader("Forwarded", "for=192.0.2.2")
+                .send());
+
+        boolean x = allowed == AllowForwardHeaders.ALL || allowed == AllowForwardHeaders.X_FORWARD;
+        boolean standard = allowed == AllowForwardHeaders.ALL || allowed == AllowForwardHeaders.FORWARD;
+        assertThat(same.peekSync("192.0.2.1").remaining()).isEqualTo(x ? 1 : 2);
+        assertThat(same.peekSync("192.0.2.2").remaining()).isEqualTo(standard ? 1 : 2);
     }
 
     @Test

@@ -6,6 +6,7 @@ import io.throttlekit.http.RateLimitHeaders;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import org.springframework.core.Ordered;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.http.HttpHeaders;
@@ -80,11 +81,14 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
 
     @Override
     public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
+        Mono<Outcome> check = admission.admit(exchange, new ExchangeHead(exchange.getRequest()));
+        if (check instanceof Callable) {
+            // It never leaves the thread, and without anything in between the chain is subscribed to as it is.
+            return check.flatMap(outcome -> act(outcome, exchange, chain));
+        }
         return Mono.defer(() -> {
             Thread here = Thread.currentThread();
-            return admission
-                    .admit(exchange, new ExchangeHead(exchange.getRequest()))
-                    .onErrorResume(error -> backFrom(here, exchange, Mono.error(error)))
+            return check.onErrorResume(error -> backFrom(here, exchange, Mono.error(error)))
                     .flatMap(outcome -> backFrom(here, exchange, Mono.defer(() -> act(outcome, exchange, chain))));
         });
     }
