@@ -11,15 +11,18 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Measures the CPU time per request of the same endpoint without anything in front of it, with two constant fields
- * that are added to the response in the way that the limit does it, and with a limit in memory.
+ * Measures the CPU time per request of the same endpoint without anything in front of it, with a filter that does
+ * nothing, with one that adds two constant fields to the response in the way that the limit does it, and with a limit in
+ * memory.
  *
  * <p>What the compiler makes of the same code differs from process to process by more than a limit costs, and so
- * does a machine from one minute to the next. So all three are served by one process, at a port each, and take turns
- * there of a twentieth of a second each, in all orders: what else the machine does rarely changes within a round of
+ * does a machine from one minute to the next. So all four are served by one process, at a port each, and take turns
+ * there of a twentieth of a second each, in changing order: what else the machine does rarely changes within a round of
  * them. A round gives a ratio, a process gives the median of its rounds, and several processes give the mean of
  * theirs.
  *
@@ -30,7 +33,14 @@ import java.util.function.ToDoubleFunction;
  */
 public final class BenchMain {
     private static final double BAR = 1.05;
-    private static final String WHY = "of which the response fields alone are the next line";
+    private static final String WHY =
+            "of which a filter that does nothing and two constant fields take what the next lines say";
+    private static final SortedMap<String, BenchServer.Front> PARTS = new TreeMap<>(Map.of(
+            "a filter that does nothing",
+            BenchServer.Front.EMPTY,
+            "a filter with two constant fields",
+            BenchServer.Front.FIELDS));
+
     private static final int TURNS_PER_SECOND = 20;
     private static final int BUSY_ROUNDS = 40;
     private static final int WARM_UP_TURNS = 20;
@@ -46,8 +56,8 @@ public final class BenchMain {
         int warmUp = (int) Defaults.number(args, 1, 150_000, 80_000);
         int processes = (int) Defaults.number(args, 2, 3, 2);
         Report report = Report.of("http");
-        Table table = report.table(
-                "server", "requests/s", "none us/request", "fields us/request", "limit us/request", "limit / none");
+        Table table =
+                report.table("server", "requests/s", "none us/request", "empty", "fields", "limit", "limit / none");
         for (BenchServer.Kind kind : BenchServer.Kind.values()) {
             List<Result> results = new ArrayList<>();
             for (int i = 1; i <= processes; i++) {
@@ -57,6 +67,7 @@ public final class BenchMain {
                 double[] row = {
                     result.rate,
                     result.paced.micros(BenchServer.Front.NONE),
+                    result.paced.micros(BenchServer.Front.EMPTY),
                     result.paced.micros(BenchServer.Front.FIELDS),
                     result.paced.micros(BenchServer.Front.LIMIT),
                     limit(result.paced)
@@ -64,13 +75,15 @@ public final class BenchMain {
                 table.row(name, row);
                 System.out.printf(
                         Locale.ROOT,
-                        "%-20s %,7.0f requests/s: none %.2f, fields %.2f, limit %.2f us/request; limit / none %.3f%n",
+                        "%-20s %,7.0f requests/s: none %.2f, empty %.2f, fields %.2f, limit %.2f us/request;"
+                                + " limit / none %.3f%n",
                         name,
                         row[0],
                         row[1],
                         row[2],
                         row[3],
-                        row[4]);
+                        row[4],
+                        row[5]);
             }
             report(report, kind, results);
         }
@@ -104,11 +117,11 @@ public final class BenchMain {
         return turns;
     }
 
-    /** All orders of the three, one after the other. */
+    /** Each at each place, and each before each other as often as after it. */
     private static List<BenchServer.Front> order(int round) {
         List<BenchServer.Front> order = new ArrayList<>(List.of(BenchServer.Front.values()));
         Collections.rotate(order, round);
-        if (round / 3 % 2 == 1) {
+        if (round / order.size() % 2 == 1) {
             Collections.reverse(order);
         }
         return order;
@@ -116,16 +129,20 @@ public final class BenchMain {
 
     private static void report(Report report, BenchServer.Kind kind, List<Result> results) {
         ratio(report, kind, "limit / none", Bar.atMost(BAR), results, result -> limit(result.paced));
-        ratio(report, kind, "two constant fields / none", Bar.NONE, results, result -> fields(result.paced));
+        for (Map.Entry<String, BenchServer.Front> part : PARTS.entrySet()) {
+            ratio(
+                    report,
+                    kind,
+                    part.getKey() + " / none",
+                    Bar.NONE,
+                    results,
+                    result -> result.paced.ratio(part.getValue(), BenchServer.Front.NONE));
+        }
         ratio(report, kind, "limit / none, without a pause", Bar.NONE, results, result -> limit(result.busy));
     }
 
     private static double limit(Turns turns) {
         return turns.ratio(BenchServer.Front.LIMIT, BenchServer.Front.NONE);
-    }
-
-    private static double fields(Turns turns) {
-        return turns.ratio(BenchServer.Front.FIELDS, BenchServer.Front.NONE);
     }
 
     private static void ratio(

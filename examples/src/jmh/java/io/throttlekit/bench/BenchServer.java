@@ -43,6 +43,8 @@ final class BenchServer {
     /** What is in front of the endpoint. */
     enum Front {
         NONE,
+        /** What no filter can do without: a place in the chain, and on WebFlux a hook before the commit. */
+        EMPTY,
         /** What is left of a limit that takes no time: two fields, added when the limit adds them. */
         FIELDS,
         LIMIT
@@ -82,6 +84,8 @@ final class BenchServer {
         Route route = router.get("/");
         if (front == Front.LIMIT) {
             route.handler(RateLimitHandler.create(BenchServer.<RoutingContext>admission()));
+        } else if (front == Front.EMPTY) {
+            route.handler(RoutingContext::next);
         } else if (front == Front.FIELDS) {
             route.handler(routing -> {
                 routing.response()
@@ -107,6 +111,11 @@ final class BenchServer {
         HandlerStrategies.Builder strategies = HandlerStrategies.builder();
         if (front == Front.LIMIT) {
             strategies.webFilter(RateLimitWebFilter.of(BenchServer.<ServerWebExchange>admission()));
+        } else if (front == Front.EMPTY) {
+            strategies.webFilter((exchange, chain) -> {
+                exchange.getResponse().beforeCommit(Mono::empty);
+                return chain.filter(exchange);
+            });
         } else if (front == Front.FIELDS) {
             strategies.webFilter((exchange, chain) -> {
                 exchange.getResponse().beforeCommit(() -> {

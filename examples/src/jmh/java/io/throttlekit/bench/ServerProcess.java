@@ -52,7 +52,7 @@ final class ServerProcess implements AutoCloseable {
             Load load = new Load(Integer.parseInt(ports.readLine().strip()));
             loads.put(front, load);
             boolean limited = load.response().toLowerCase(Locale.ROOT).contains("\r\nratelimit: ");
-            if (limited == (front == BenchServer.Front.NONE)) {
+            if (limited == (front == BenchServer.Front.NONE || front == BenchServer.Front.EMPTY)) {
                 throw new IllegalStateException("not what " + front + " answers: " + load.response());
             }
         }
