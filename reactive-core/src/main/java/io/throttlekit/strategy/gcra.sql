@@ -1,5 +1,6 @@
 -- The generic cell rate algorithm, as Gcra.java says it. State: TAT as whole microseconds (s1) and ticks (s2), and ticks
--- per microsecond (s3, L). A span is two numbers, microseconds and ticks; all products come ready-made.
+-- per microsecond (s3, L). A state expires at TAT, rounded up to microseconds, so that is known from there: a usual allow
+-- writes nothing else. A span is two numbers, microseconds and ticks; all products come ready-made.
 --
 -- check:  L, tau (2), min, most, min*T (2), then 2^i*T (2) for i = 0, 1, ... as far as the range needs them
 -- look:   L
@@ -10,15 +11,15 @@
 -- allow:
 started := clock_timestamp();
 now_us := (extract(epoch FROM started) * 1000000)::bigint;
-UPDATE {table} t SET s1 = greatest(t.s1, now_us) + u3, expires = greatest(t.s1, now_us) + u3
-    WHERE t.key = k AND t.kind = 'gcra' AND t.s3 = 1 AND t.s1 <= now_us + u1
+UPDATE {table} t SET expires = greatest(t.expires, now_us) + u3
+    WHERE t.key = k AND t.kind = 'gcra' AND t.s3 = 1 AND t.expires <= now_us + u1
         AND clock_timestamp() < started + interval '1 ms'
-    RETURNING t.s1 INTO s1;
+    RETURNING t.expires INTO s1;
 IF FOUND THEN
     RETURN ARRAY[u2, now_us, s1, 0];
 END IF;
 -- deny:
-SELECT t.s1 INTO s1 FROM {table} t WHERE t.key = k AND t.kind = 'gcra' AND t.s3 = 1;
+SELECT t.expires INTO s1 FROM {table} t WHERE t.key = k AND t.kind = 'gcra' AND t.s3 = 1;
 now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
 IF s1 > now_us + u1 THEN
     RETURN ARRAY[0, now_us, s1, 0];
@@ -29,7 +30,8 @@ DECLARE
     carry bigint;
     step bigint;
 BEGIN
-    IF s1 >= now_us THEN
+    IF s1 IS NOT NULL THEN
+        s1 := old_expires_us - CASE WHEN s2 > 0 THEN 1 ELSE 0 END;
         IF s3 <> a1 THEN
             -- Written under another rate: the same instant in our ticks, or the first one after it.
             s2 := div(s2::numeric * a1 + (s3 - 1), s3::numeric);

@@ -94,8 +94,8 @@ public final class PgStore implements Store {
         this.owned = owned ? vertx : null;
         this.settings = settings;
         this.keys = new Keys(settings.prefix());
-        Schema schema = new Schema(vertx, settings);
-        this.routes = new Routes(vertx, settings, schema);
+        Schema schema = new Schema(settings);
+        this.routes = new Routes(settings, schema);
         // A context of its own for each, and not the caller's: a store may outlive the verticle that made it.
         VertxInternal internal = (VertxInternal) vertx;
         this.sweeper = new Sweeper(vertx, internal.createEventLoopContext(), source, settings, schema);

@@ -4,7 +4,6 @@ import io.throttlekit.Dialect;
 import io.throttlekit.Program;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,7 +15,6 @@ import reactor.util.Loggers;
 final class Routes {
     private static final Logger LOG = Loggers.getLogger(PgStore.class);
 
-    private final Vertx vertx;
     private final Settings settings;
     private final Schema schema;
     /** Changed under this object's lock; read without it, since all lanes come here for every call. */
@@ -46,8 +44,7 @@ final class Routes {
      */
     record Statement(String allow, String deny) {}
 
-    Routes(Vertx vertx, Settings settings, Schema schema) {
-        this.vertx = vertx;
+    Routes(Settings settings, Schema schema) {
         this.settings = settings;
         this.schema = schema;
     }
@@ -63,7 +60,7 @@ final class Routes {
         if (known != null && !known.failed()) {
             return known;
         }
-        Future<Route> loading = vertx.executeBlocking(() -> load(program, names));
+        Future<Route> loading = OffLoop.call(() -> load(program, names));
         routes.put(program.name(), loading);
         return loading;
     }

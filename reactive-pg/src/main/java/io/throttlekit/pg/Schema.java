@@ -4,7 +4,6 @@ import io.throttlekit.StoreUnavailableException;
 import io.throttlekit.StoreUnavailableException.Reason;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import io.vertx.sqlclient.Row;
 import io.vertx.sqlclient.RowSet;
 import io.vertx.sqlclient.SqlConnection;
@@ -21,12 +20,10 @@ final class Schema {
             LEFT JOIN pg_catalog.pg_class c ON c.oid = to_regclass($1)
             LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace""";
 
-    private final Vertx vertx;
     private final Settings settings;
     private @Nullable Future<Names> ready;
 
-    Schema(Vertx vertx, Settings settings) {
-        this.vertx = vertx;
+    Schema(Settings settings) {
         this.settings = settings;
     }
 
@@ -114,7 +111,7 @@ final class Schema {
 
     /** Fails, with the statements that are missing. Their text comes from files, so not on an event loop. */
     private Future<Names> missing(Found found, @Nullable Throwable cause) {
-        return vertx.executeBlocking(() -> Ddl.everything(found.table, settings.durability()))
+        return OffLoop.call(() -> Ddl.everything(found.table, settings.durability()))
                 .compose(statements -> Future.failedFuture(new StoreUnavailableException(
                         Reason.SERVER,
                         false,

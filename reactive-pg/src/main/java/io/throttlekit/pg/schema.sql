@@ -10,7 +10,7 @@ CREATE TABLE IF NOT EXISTS "throttlekit" (
     sweep bigint
 ) WITH (fillfactor = 70);
 
-CREATE OR REPLACE FUNCTION "throttlekit_gcra_fd98b54c"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
+CREATE OR REPLACE FUNCTION "throttlekit_gcra_7b60a4e2"(k bytea, kind_in text, clock_us bigint, op text, a1 bigint, a2 bigint,
     a3 bigint, a4 bigint, a5 bigint, a6 bigint, a7 bigint, a8 bigint, a bigint[])
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
@@ -47,7 +47,8 @@ BEGIN
             carry bigint;
             step bigint;
         BEGIN
-            IF s1 >= now_us THEN
+            IF s1 IS NOT NULL THEN
+                s1 := old_expires_us - CASE WHEN s2 > 0 THEN 1 ELSE 0 END;
                 IF s3 <> a1 THEN
                     -- Written under another rate: the same instant in our ticks, or the first one after it.
                     s2 := div(s2::numeric * a1 + (s3 - 1), s3::numeric);
@@ -133,7 +134,7 @@ BEGIN
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_gcra_fd98b54c_allow"(k bytea, u1 bigint, u2 bigint, u3 bigint)
+CREATE OR REPLACE FUNCTION "throttlekit_gcra_7b60a4e2_allow"(k bytea, u1 bigint, u2 bigint, u3 bigint)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -145,18 +146,18 @@ DECLARE
 BEGIN
     started := clock_timestamp();
     now_us := (extract(epoch FROM started) * 1000000)::bigint;
-    UPDATE "throttlekit" t SET s1 = greatest(t.s1, now_us) + u3, expires = greatest(t.s1, now_us) + u3
-        WHERE t.key = k AND t.kind = 'gcra' AND t.s3 = 1 AND t.s1 <= now_us + u1
+    UPDATE "throttlekit" t SET expires = greatest(t.expires, now_us) + u3
+        WHERE t.key = k AND t.kind = 'gcra' AND t.s3 = 1 AND t.expires <= now_us + u1
             AND clock_timestamp() < started + interval '1 ms'
-        RETURNING t.s1 INTO s1;
+        RETURNING t.expires INTO s1;
     IF FOUND THEN
         RETURN ARRAY[u2, now_us, s1, 0];
     END IF;
-    RETURN "throttlekit_gcra_fd98b54c"(k, 'gcra', NULL, 'check', 1, u1 + u3, 0, u2, u2, u3, 0, NULL, NULL);
+    RETURN "throttlekit_gcra_7b60a4e2"(k, 'gcra', NULL, 'check', 1, u1 + u3, 0, u2, u2, u3, 0, NULL, NULL);
 END
 $throttlekit$;
 
-CREATE OR REPLACE FUNCTION "throttlekit_gcra_fd98b54c_deny"(k bytea, u1 bigint, u2 bigint, u3 bigint)
+CREATE OR REPLACE FUNCTION "throttlekit_gcra_7b60a4e2_deny"(k bytea, u1 bigint, u2 bigint, u3 bigint)
 RETURNS bigint[] LANGUAGE plpgsql VOLATILE AS $throttlekit$
 #variable_conflict use_variable
 DECLARE
@@ -166,12 +167,12 @@ DECLARE
     s2 bigint;
     s3 bigint;
 BEGIN
-    SELECT t.s1 INTO s1 FROM "throttlekit" t WHERE t.key = k AND t.kind = 'gcra' AND t.s3 = 1;
+    SELECT t.expires INTO s1 FROM "throttlekit" t WHERE t.key = k AND t.kind = 'gcra' AND t.s3 = 1;
     now_us := (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
     IF s1 > now_us + u1 THEN
         RETURN ARRAY[0, now_us, s1, 0];
     END IF;
-    RETURN "throttlekit_gcra_fd98b54c"(k, 'gcra', NULL, 'check', 1, u1 + u3, 0, u2, u2, u3, 0, NULL, NULL);
+    RETURN "throttlekit_gcra_7b60a4e2"(k, 'gcra', NULL, 'check', 1, u1 + u3, 0, u2, u2, u3, 0, NULL, NULL);
 END
 $throttlekit$;
 

@@ -137,13 +137,13 @@ class RowWaitTest {
         Gcra two = Gcra.of(2, Duration.ofDays(2));
         Postgres.get(store.apply("key", two.check(1, 1)));
 
-        Decision decision =
-                meets(two, "UPDATE throttlekit SET s1 = s1 " + (room ? "-" : "+") + " 43200000000" + ROW, true);
+        Decision decision = meets(
+                two, "UPDATE throttlekit SET expires = expires " + (room ? "-" : "+") + " 43200000000" + ROW, true);
 
         assertThat(decision.allowed()).isEqualTo(room);
         assertThat(decision.remaining()).isZero();
         long left = SERVER.number(
-                database, "SELECT s1 / 1000 - (extract(epoch FROM now()) * 1000)::bigint FROM throttlekit" + ROW);
+                database, "SELECT expires / 1000 - (extract(epoch FROM now()) * 1000)::bigint FROM throttlekit" + ROW);
         assertThat(Duration.ofMillis(left).plusMinutes(1).toHours()).isEqualTo(36);
     }
 }

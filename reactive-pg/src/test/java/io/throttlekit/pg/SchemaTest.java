@@ -153,6 +153,30 @@ class SchemaTest {
         Postgres.done(Mono.when(off.close(), forbidden.close()));
     }
 
+    @ParameterizedTest(name = "gcra{0}")
+    @ValueSource(strings = {"", Ddl.ALLOW, Ddl.DENY})
+    void makesAgainWhicheverFunctionIsGone(String ending) {
+        String database = SERVER.createDatabase();
+        PgStore store = Postgres.store(database).build();
+        Gcra two = Gcra.of(2, Duration.ofDays(2));
+        for (boolean allowed : new boolean[] {true, true, false}) {
+            assertThat(Postgres.get(store.apply("key", two.check(1, 1))).allowed())
+                    .isEqualTo(allowed);
+        }
+        List<String> functions = functions(database);
+        String gone = functions.stream()
+                .filter(name -> name.matches(".*_gcra_[0-9a-f]{8}" + ending))
+                .findAny()
+                .orElseThrow();
+        SERVER.execute(database, "DROP FUNCTION " + gone);
+
+        assertThat(Postgres.get(store.apply("key", two.check(1, 1))).allowed()).isFalse();
+        assertThat(Postgres.get(store.apply("cold", two.check(1, 1))).allowed()).isTrue();
+
+        assertThat(functions(database)).isEqualTo(functions);
+        Postgres.done(store.close());
+    }
+
     @Test
     void takesTheFunctionPathWhereFunctionsMayNotBeMade() {
         String database = SERVER.createDatabase();
