@@ -36,13 +36,14 @@ import reactor.core.publisher.Mono;
  * Checks per second on PostgreSQL, 64 in flight on 8 connections, beside a bare upsert through the same client and
  * beside Bucket4j over JDBC on as many connections, as durable.
  *
- * <p>Everything is run in turn, in rounds, and the medians are compared: the disk's and the machine's mood changes by
- * the minute. {@code -Dbench.args="SECONDS ROUNDS"}, 2 and 5 unless given.
+ * <p>Everything is run in turn, in rounds, since the disk's and the machine's mood changes by the minute; ratios are the
+ * medians of those within a round. {@code -Dbench.args="SECONDS ROUNDS"}, 2 and 5 unless given.
  */
 public final class PgBench {
     private static final int IN_FLIGHT = 64;
     private static final int CONNECTIONS = 8;
     private static final int KEYS = 10_000;
+    private static final double WARM_UP = 0.25;
     private static final Gcra ALLOWING = Gcra.of(1_000_000, Duration.ofSeconds(1));
     private static final Gcra DENYING = Gcra.of(1, Duration.ofDays(365));
 
@@ -161,19 +162,23 @@ public final class PgBench {
                 .blockLast();
     }
 
-    /** Keeps so many calls in flight for a while, and counts those that are answered. */
+    /**
+     * Keeps so many calls in flight for a while, and counts those that are answered. Not from the first moment on: the
+     * connections are new, and their server processes have yet to read and prepare what they are asked for.
+     */
     private void measure(String name, Function<String, ? extends Mono<?>> call, Supplier<String> keys) {
         AtomicLong answered = new AtomicLong();
-        long start = System.nanoTime();
+        long start = System.nanoTime() + (long) (WARM_UP * seconds * 1e9);
         long end = start + (long) (seconds * 1e9);
         Flux.generate(sink -> {
-                    if (System.nanoTime() < end) {
+                    if (System.nanoTime() - end < 0) {
                         sink.next(keys.get());
                     } else {
                         sink.complete();
                     }
                 })
                 .flatMap(key -> call.apply((String) key), IN_FLIGHT, 1)
+                .filter(answer -> System.nanoTime() - start >= 0)
                 .doOnNext(answer -> answered.incrementAndGet())
                 .blockLast();
         double elapsed = (System.nanoTime() - start) / 1e9;
@@ -233,8 +238,15 @@ public final class PgBench {
         return sorted.get(sorted.size() / 2);
     }
 
-    private double rate(String name) {
-        return median(rates.getOrDefault(name, List.of(Double.NaN)));
+    /** The median of the ratios within a round: the machine's speed changes from one round to the next. */
+    private double ratio(String over, String under) {
+        List<Double> overs = rates.getOrDefault(over, List.of());
+        List<Double> unders = rates.getOrDefault(under, List.of());
+        List<Double> ratios = new ArrayList<>();
+        for (int i = 0; i < overs.size(); i++) {
+            ratios.add(overs.get(i) / unders.get(i));
+        }
+        return median(ratios);
     }
 
     private void print() throws IOException {
@@ -271,7 +283,7 @@ public final class PgBench {
     }
 
     private void ratio(Report report, String ours, String theirs, Bar bar, String why) {
-        double ratio = rate(ours) / rate(theirs);
+        double ratio = ratio(ours, theirs);
         System.out.printf(
                 "%s / %s = %.2f%s%n", ours, theirs, ratio, bar == Bar.NONE ? "" : " (bar " + bar.value() + ")");
         report.ratio(ours + " / " + theirs, ratio, bar, why);
