@@ -3,8 +3,8 @@ package io.throttlekit.pg;
 import java.util.Arrays;
 
 /**
- * Which keys were denied last, as far as a connection remembers. Only a hint to the server about what to try first:
- * keys may share a place, and it decides the same either way.
+ * Which keys were denied last, as far as a connection remembers. Only a hint which of two functions to ask:
+ * keys may share a place, and both decide the same.
  */
 final class Denials {
     private static final int PLACES = 8192;

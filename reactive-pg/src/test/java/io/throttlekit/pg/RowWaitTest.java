@@ -130,10 +130,10 @@ class RowWaitTest {
         assertThat(count()).isEqualTo(commit ? 2 : 1);
     }
 
-    /** Its opening is one UPDATE, which PostgreSQL decides again by itself. */
+    /** It is one UPDATE, which PostgreSQL decides again by itself. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void decidesAnOpeningAgain(boolean room) throws SQLException {
+    void decidesAUsualAllowAgain(boolean room) throws SQLException {
         Gcra two = Gcra.of(2, Duration.ofDays(2));
         Postgres.get(store.apply("key", two.check(1, 1)));
 
